@@ -3,9 +3,10 @@
  * nothing; a stand-in is no agent, because it only votes for others. */
 #include "crew/panel.h"
 
+#include "base/text.h"
+#include "crew/panel_plugin.h"
 #include "crew/value.h"
 #include "evidence/json/write.h"
-#include "writ/crew.h"
 
 #include <stdlib.h>
 
@@ -18,6 +19,7 @@
 #define REJECTED    "\"REJECT\""
 #define REVISED     "\"REQUEST_REVISION\""
 #define OUTPUT_TEXT 96
+#define ESCAPED_MAX 6 /* bytes that one byte of a text can become */
 
 /* ---- the shape */
 
@@ -52,7 +54,7 @@ abstains(const struct writ_review *review)
 static void
 put_parameters(struct writ_buf *text, const struct writ_review *review)
 {
-    if (!writ_view_is(review->engine, "unanimous")) {
+    if (!writ_view_is(review->engine, "unanimous") && !writ_review_is_plugin(review->engine)) {
         writ_buf_str(text, ",\"tie\":\"none\"");
     }
     if (writ_review_need(review->engine) == WRIT_REVIEW_NEEDS_CONFIDENCE) {
@@ -66,7 +68,11 @@ put_voting(struct writ_buf *text, const struct writ_review *review)
     int64_t unit = writ_review_unit(review);
     const char *before = "";
 
-    writ_buf_fmt(text, "{\"mode\":\"" WRIT_VIEW_FMT "\"", WRIT_VIEW_ARG(review->engine));
+    if (writ_review_is_plugin(review->engine)) {
+        writ_buf_str(text, "{\"mode\":\"engine:" WRIT_PANEL_PLUGIN_NAME "\"");
+    } else {
+        writ_buf_fmt(text, "{\"mode\":\"" WRIT_VIEW_FMT "\"", WRIT_VIEW_ARG(review->engine));
+    }
     put_share(text, "quorum", review->quorum);
     if (abstains(review)) {
         writ_buf_str(text, ",\"abstain\":true");
@@ -104,17 +110,6 @@ put_shape(struct writ_buf *text, const struct writ_review *review)
 
 /* ---- what a count says */
 
-static bool
-vetoed(const struct writ_review *review)
-{
-    for (size_t i = 0; i < writ_review_electors(review); i++) {
-        if (review->voters[i].veto && review->voters[i].vote == WRIT_REVIEW_REJECT) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static size_t
 cast(const struct writ_review *review)
 {
@@ -146,7 +141,7 @@ elects(struct writ_view value, const char *vote)
 static enum writ_review_event
 verdict_of(const struct writ_review *review, struct writ_view value)
 {
-    if (vetoed(review)) {
+    if (writ_review_is_vetoed(review)) {
         return WRIT_REVIEW_DO_REJECT;
     }
     if (cast(review) == 0) {
@@ -198,6 +193,12 @@ put_vote(
     }
     writ_buf_fmt(
         text, "\"vote\":\"" WRIT_VIEW_FMT "\"}", WRIT_VIEW_ARG(writ_review_vote_name(voter->vote)));
+}
+
+static void
+engines_freep(struct writ_crew_engines **engines)
+{
+    writ_crew_engines_free(*engines);
 }
 
 /* ---- counting without a session */
@@ -252,8 +253,8 @@ voting_freep(struct writ_crew_voting **voting)
 }
 
 static WRIT_RESULT
-count_votes(const struct writ_review *review, struct writ_arena *arena, enum writ_review_event *ret,
-    struct writ_err *err)
+count_votes(const struct writ_review *review, const struct writ_crew_engines *engines,
+    struct writ_arena *arena, enum writ_review_event *ret, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(TEXT_MAX);
     WRIT_AUTO(struct writ_crew_voting *, voting_freep) voting = NULL;
@@ -265,7 +266,7 @@ count_votes(const struct writ_review *review, struct writ_arena *arena, enum wri
     WRIT_TRY(writ_buf_check(&text, err));
     WRIT_TRY(writ_crew_voting_read(writ_buf_view(&text), NULL, &voting, NULL));
     WRIT_TRY(make_entries(review, arena, &entries));
-    WRIT_TRY(writ_crew_vote(voting, NULL, entries, n, n, &verdict, NULL));
+    WRIT_TRY(writ_crew_vote(voting, engines, entries, n, n, &verdict, NULL));
     *ret = verdict_of(review, writ_crew_value_text(verdict.value));
     return WRIT_DONE;
 }
@@ -275,6 +276,7 @@ count_votes(const struct writ_review *review, struct writ_arena *arena, enum wri
 /** A session and its events so far. */
 struct panel {
     const struct writ_review *review;
+    const struct writ_crew_engines *engines; /* NULL: the built-in ones */
     struct writ_arena *arena;
     struct writ_crew_shape *shape;
     struct writ_crew_agents *agents;
@@ -332,12 +334,14 @@ open_session(struct panel *panel)
 
     put_shape(&text, panel->review);
     WRIT_TRY(writ_buf_check(&text, panel->err));
-    WRIT_TRY(writ_crew_shape_read(writ_buf_view(&text), NULL, NULL, &panel->shape, NULL));
+    WRIT_TRY(writ_crew_shape_read_with(
+        writ_buf_view(&text), panel->engines, NULL, NULL, &panel->shape, NULL));
     WRIT_TRY(writ_crew_agents_read(
         WRIT_LIT("{\"agents\":[],\"name\":\"review\",\"schema_version\":\"1.0\"}"), NULL, NULL,
         &panel->agents, NULL));
     plan.shape = panel->shape;
     plan.agents = panel->agents;
+    plan.engines = panel->engines;
     WRIT_TRY(writ_crew_graph_build(&plan, &panel->graph, NULL));
     options.graph = panel->graph;
     return writ_crew_session_new(&options, &panel->session, NULL);
@@ -455,7 +459,7 @@ hold_session(struct panel *panel, enum writ_review_event verdict, struct writ_re
     for (size_t i = 0; i < panel->log_n; i++) {
         log[i] = panel->log[i];
     }
-    *ret = (struct writ_review_finding){verdict, log, panel->log_n};
+    *ret = (struct writ_review_finding){.verdict = verdict, .log = log, .log_n = panel->log_n};
     return WRIT_DONE;
 }
 
@@ -467,23 +471,83 @@ is_engine(struct writ_view name)
 #undef IS_ENGINE
 }
 
-static writ_result
-count(void *ctx, const struct writ_review *review, bool with_log, struct writ_arena *arena,
-    struct writ_review_finding *ret, struct writ_err *err)
+/* A plug-in that crashes, hangs or talks nonsense is a failed verdict, whatever its tally says. */
+static WRIT_RESULT
+fail_count(const struct writ_panel_plugin_engine *asked, struct writ_arena *arena,
+    struct writ_review_finding *ret)
+{
+    struct writ_buf why = writ_buf_in(arena, WRIT_REVIEW_FAULT_MAX * ESCAPED_MAX);
+
+    if (asked->result.code == WRIT_E_NOMEM) {
+        return asked->result;
+    }
+    writ_text_safe(&why, writ_view_str(asked->why.text), WRIT_REVIEW_FAULT_MAX);
+    WRIT_TRY(writ_buf_check(&why, NULL));
+    *ret =
+        (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_FAIL, .fault = writ_buf_view(&why)};
+    return WRIT_DONE;
+}
+
+/* `asked` NULL: by an engine that is built in. */
+static WRIT_RESULT
+count_with(struct panel *panel, struct writ_panel_plugin_engine *asked, bool with_log,
+    struct writ_review_finding *ret)
 {
     enum writ_review_event verdict = WRIT_REVIEW_DO_VOTE;
-    WRIT_AUTO(struct panel, panel_wipe) panel = {.review = review, .arena = arena, .err = err};
 
-    (void)ctx;
-    if (!is_engine(review->engine)) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "the engine of the review is unknown");
+    WRIT_TRY(count_votes(panel->review, panel->engines, panel->arena, &verdict, panel->err));
+    if (asked != NULL && !writ_is_ok(asked->result)) {
+        return fail_count(asked, panel->arena, ret);
     }
-    WRIT_TRY(count_votes(review, arena, &verdict, err));
-    if (with_log) {
-        return hold_session(&panel, verdict, ret);
+    if (asked != NULL && asked->wanted && !asked->over) {
+        verdict = WRIT_REVIEW_DO_VOTE;
+    }
+    if (with_log && verdict != WRIT_REVIEW_DO_VOTE) {
+        return hold_session(panel, verdict, ret);
     }
     *ret = (struct writ_review_finding){.verdict = verdict};
     return WRIT_DONE;
 }
 
+static WRIT_RESULT
+count_plugin(struct panel *panel, const struct writ_panel_plugin *plugin, bool with_log,
+    struct writ_review_finding *ret)
+{
+    WRIT_AUTO(struct writ_crew_engines *, engines_freep) engines = writ_crew_engines_new();
+    struct writ_panel_plugin_engine asked = writ_panel_plugin_make(plugin);
+    writ_result result;
+
+    asked.over = writ_review_is_vetoed(panel->review);
+    if (engines == NULL) {
+        WRIT_FAIL(panel->err, WRIT_E_NOMEM, "no memory to count votes");
+    }
+    WRIT_TRY(writ_crew_engines_add(engines, &asked.engine, NULL, NULL));
+    panel->engines = engines;
+    result = count_with(panel, &asked, with_log, ret);
+    panel_wipe(panel); /* before its engines */
+    *panel = (struct panel){.review = panel->review};
+    return result;
+}
+
+static writ_result
+count(void *ctx, const struct writ_review *review, bool with_log, struct writ_arena *arena,
+    struct writ_review_finding *ret, struct writ_err *err)
+{
+    WRIT_AUTO(struct panel, panel_wipe) panel = {.review = review, .arena = arena, .err = err};
+
+    if (writ_review_is_plugin(review->engine)) {
+        return count_plugin(&panel, ctx, with_log, ret);
+    }
+    if (!is_engine(review->engine)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the engine of the review is unknown");
+    }
+    return count_with(&panel, NULL, with_log, ret);
+}
+
 const struct writ_review_judge writ_panel_judge = {count, NULL};
+
+struct writ_review_judge
+writ_panel_judge_with(const struct writ_panel_plugin *plugin)
+{
+    return (struct writ_review_judge){count, (void *)(uintptr_t)plugin};
+}

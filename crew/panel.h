@@ -8,9 +8,15 @@
 #ifndef WRIT_CREW_PANEL_H
 #define WRIT_CREW_PANEL_H
 
+#include "crew/panel_plugin.h"
 #include "evidence/record/review.h"
 
-/** Counts votes with the engines of review.tbl.h; another one is WRIT_E_INVALID. */
+/** Counts votes with the engines of review.tbl.h; another one is WRIT_E_INVALID. Of a plug-in it
+ * gives only verdicts that need no count: a veto, or abstentions alone. */
 extern const struct writ_review_judge writ_panel_judge;
+
+/** Counts also with this plug-in, whatever its name; it must be that of the review. Borrowed as
+ * long as the judge is used. */
+struct writ_review_judge writ_panel_judge_with(const struct writ_panel_plugin *plugin);
 
 #endif

@@ -5,6 +5,7 @@
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
 #include "gateway/reviewers/crew_roster.h"
+#include "gateway/reviewers/review_counts.h"
 #include "policy/decide/kept.h"
 #include "policy/model/constraint.h"
 #include "policy/model/rule.h"
@@ -214,6 +215,7 @@ check_file(const struct writ_cli *cli)
     }
     if (c.config != NULL) {
         writ_crew_roster_find(c.config, &c.findings);
+        writ_review_counts_find(c.config, &c.findings);
     }
     if (c.findings.errors > 0) {
         writ_config_drop(c.config);

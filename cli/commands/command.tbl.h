@@ -443,7 +443,9 @@ COMMAND(review_replay, "review replay", "PATH ID", 2, 2, "compute the verdict of
     "Takes the terms and the votes from the ledger, counts them again, and compares every event of the "
     "crew session with the recorded one, byte for byte. The signatures of voters with a "
     "key in the terms are verified. With --log the session of a crew that voted is computed again too, and its verdict "
-    "compared with the vote. Exit 1 for a missing or different verdict, or a wrong signature.")
+    "compared with the vote. Votes that a plug-in counted need it: --engines. Exit 1 for a missing or different verdict, "
+    "or a wrong signature.")
+VALUE(review_replay, "engines", "DIR", "The folder of the plug-in that counted the votes; its file must be the recorded one.")
 VALUE(review_replay, "log", "FILE", "The log of a crew, as `writ review log` prints it: that of one of the votes.")
 COMMAND(review_log, "review log", "CONFIG ID VOTER", 3, 3, "print the log of a crew that voted",
     "VOTER is a reviewer that is a crew. What is printed has the digest that its signed vote has; `writ crew` commands and "

@@ -5,10 +5,11 @@
 #include "cli/commands/admin_client.h"
 #include "cli/commands/command.h"
 #include "cli/commands/review_crew.h"
+#include "cli/commands/review_plugin.h"
 #include "gateway/crews/rerun.h"
-#include "crew/panel.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
+#include "evidence/record/extension.h"
 #include "evidence/record/review_story.h"
 #include "gateway/service/anchor.h"
 #include "store/read/reader.h"
@@ -32,6 +33,7 @@ struct looking {
     struct writ_buf log; /* of a crew; empty: none is given */
     struct writ_review_crew crews;
     size_t votes, signatures; /* votes read, and those of voters with a key: each was verified */
+    struct writ_view fault;   /* why the plug-in has not counted; empty: it has, or there is none */
     struct writ_view tool;    /* of the call */
     const struct writ_json *conditions; /* those that require the approval; NULL: none, or not
                                          * kept */
@@ -160,6 +162,21 @@ ask_review(struct looking *l, struct writ_view id)
         l, writ_json_get(l->client.value, WRIT_LIT("decision")), &l->found.decision);
 }
 
+/* Of a count that failed. */
+static WRIT_RESULT
+take_fault(struct looking *l, const struct writ_review_record *record)
+{
+    struct writ_extension extension = {0};
+
+    if (record->extensions.is == WRIT_PRESENT) {
+        WRIT_TRY(writ_extension_read(&record->extensions, l->arena, &extension, &l->err));
+    }
+    if (extension.count_fault.is == WRIT_PRESENT) {
+        l->fault = extension.count_fault.view;
+    }
+    return WRIT_DONE;
+}
+
 /* Reads one review from its records; `before_verdict`: only those before the verdict. */
 static WRIT_RESULT
 read_story(struct looking *l, struct writ_view id, bool before_verdict)
@@ -188,6 +205,7 @@ read_story(struct looking *l, struct writ_view id, bool before_verdict)
         WRIT_TRY(writ_review_record_read(value, l->arena, &record, &l->err));
         WRIT_TRY(writ_review_story_add(&l->story, &record, l->arena, &l->err));
         WRIT_TRY(writ_review_crew_take(&l->crews, &record, l->arena, &l->err));
+        WRIT_TRY(take_fault(l, &record));
         l->votes += record.vote.is == WRIT_PRESENT;
         l->signatures += record.vote.is == WRIT_PRESENT && record.signature.is == WRIT_PRESENT;
         if (before_verdict && l->story.verdict != WRIT_REVIEW_DO_OPEN) {
@@ -372,15 +390,35 @@ show_vote(struct looking *l, const struct writ_review_voter *voter)
     writ_buf_byte(&l->out, '\n');
 }
 
+/* A plug-in counts when all have voted: its quorum says nothing. */
+static void
+show_engine(struct looking *l)
+{
+    const struct writ_review *review = &l->story.review;
+
+    writ_buf_fmt(&l->out, "engine " WRIT_VIEW_FMT, WRIT_VIEW_ARG(review->engine));
+    if (writ_review_is_plugin(review->engine)) {
+        writ_buf_fmt(
+            &l->out, ", a plug-in, " WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(review->engine_digest));
+        if (l->fault.len > 0) {
+            writ_buf_str(&l->out, "the plug-in failed: ");
+            writ_text_safe(&l->out, l->fault, l->fault.len);
+            writ_buf_byte(&l->out, '\n');
+        }
+        return;
+    }
+    writ_buf_fmt(&l->out, "%s" WRIT_VIEW_FMT ", quorum " WRIT_VIEW_FMT "\n",
+        review->threshold.len > 0 ? ", threshold " : "", WRIT_VIEW_ARG(review->threshold),
+        WRIT_VIEW_ARG(review->quorum));
+}
+
 static void
 show_text(struct looking *l)
 {
     const struct writ_review *review = &l->story.review;
 
     list_text(l);
-    writ_buf_fmt(&l->out, "engine " WRIT_VIEW_FMT "%s" WRIT_VIEW_FMT ", quorum " WRIT_VIEW_FMT "\n",
-        WRIT_VIEW_ARG(review->engine), review->threshold.len > 0 ? ", threshold " : "",
-        WRIT_VIEW_ARG(review->threshold), WRIT_VIEW_ARG(review->quorum));
+    show_engine(l);
     writ_buf_fmt(
         &l->out, "intent_digest " WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(review->intent_digest));
     writ_buf_fmt(&l->out, "review_digest %s\n", l->story.digest);
@@ -543,7 +581,13 @@ replay(struct looking *l, bool *ret_same)
     if (l->story.verdict == WRIT_REVIEW_DO_OPEN) {
         WRIT_FAIL(&l->err, WRIT_E_MISMATCH, "the review has no verdict to compute again");
     }
-    WRIT_TRY(writ_review_recount(&writ_panel_judge, &l->story.review, l->arena, &again, &l->err));
+    if (l->story.verdict == WRIT_REVIEW_DO_FAIL) {
+        WRIT_FAIL(&l->err, WRIT_E_MISMATCH,
+            "the plug-in " WRIT_VIEW_FMT " failed, so the review has no verdict to compute again",
+            WRIT_VIEW_ARG(l->story.review.engine));
+    }
+    WRIT_TRY(writ_review_plugin_recount(
+        &l->story.review, writ_cli_get(l->cli, "engines").ptr, l->arena, &again, &l->err));
     at = first_difference(&l->story.log, &again);
     *ret_same =
         again.verdict == l->story.verdict && at == again.log_n && again.log_n == l->story.log.count;

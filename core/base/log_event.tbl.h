@@ -2,11 +2,9 @@
  *
  * X(NAME, name, programs, LEVEL, "members", "meaning")
  *   NAME, name  the event in the source and in the line; a name is never used for something else
- *   programs    the programs that write it: SERVE (writ serve), GUARD (writ guard), WRAP (writ wrap),
- *               WATCH (writ ledger watch)
- *   LEVEL       ERROR, WARN, INFO or DEBUG (log.h)
- *   members     of the line, besides time, level and event, in their order; one that does not apply
- *               is left out
+ *   programs    the programs that write it: SERVE (writ serve), GUARD (writ guard), WRAP (writ
+ * wrap), WATCH (writ ledger watch) LEVEL       ERROR, WARN, INFO or DEBUG (log.h) members     of
+ * the line, besides time, level and event, in their order; one that does not apply is left out
  *   meaning     for the operator
  *
  * An event without a row cannot be logged. Each program has a page with its rows (integration.log
@@ -151,6 +149,8 @@
         "the gateway cannot get a token for an upstream")                                          \
     X(BALLOT_FAILED, ballot_failed, SERVE, WARN, "reviewer, review, why, tries, last",             \
         "a reviewer did not vote; `last`: the gateway does not try again")                                \
+    X(COUNT_FAILED, count_failed, SERVE, WARN, "review, engine, why",                              \
+        "the plug-in that counts the votes of a review failed, so the call is refused")            \
     X(REVIEWER_ENDED, reviewer_ended, SERVE, WARN,                                                 \
         "reviewer, program, restart_us, why, detail, error, said",                                 \
         "a reviewer's program has ended; `said`: its last standard error, if it ended before it "  \

@@ -71,6 +71,7 @@ writ_review_answer_put(struct writ_write *w, const struct writ_review_told *told
     writ_write_text_if(w, "intent_digest", review->intent_digest);
     writ_write_text_if(w, "target_state_digest", review->target_state_digest);
     writ_write_text_if(w, "engine", review->engine);
+    writ_write_text_if(w, "engine_digest", review->engine_digest);
     writ_review_ranking_put(w, "options", &review->options);
     writ_write_text_if(w, "threshold", review->threshold);
     writ_write_text_if(w, "quorum", review->quorum);

@@ -3,7 +3,7 @@
 #include "gateway/engines/engine_folder.h"
 
 #include "gateway/engines/engine_child.h"
-#include "gateway/engines/engine_process.h"
+#include "gateway/engines/engine_count.h"
 #include "store/trusted/trusted.h"
 
 #include <dirent.h>
@@ -11,15 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ARENA_MAX   ((size_t)256 << 20)
 #define WARNING_MAX 1024
+#define NOTHING     (-1) /* stops a count before its time */
 
 /** A plug-in. */
 struct plugin {
     struct writ_crew_engine engine; /* the first member */
     char name[WRIT_CREW_ENGINE_NAME_MAX + 1];
     struct writ_buf object;
-    unsigned seconds; /* of a count */
+    struct writ_engine_count how;
 };
 
 struct writ_engine_folder {
@@ -62,29 +62,6 @@ folder_freep(struct writ_engine_folder **folder)
 
 /* ---- a count */
 
-static WRIT_RESULT
-count_there(const struct plugin *plugin, const struct writ_crew_poll *poll,
-    struct writ_crew_tally *tally, bool *ret_refused, struct writ_err *err)
-{
-    writ_auto_buf request = writ_buf_make(WRIT_ENGINE_REQUEST_MAX);
-    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
-    struct writ_engine_answer answer = {0};
-
-    if (arena == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
-    }
-    writ_engine_message_put_poll(&request, poll);
-    WRIT_TRY(writ_buf_check(&request, err));
-    WRIT_TRY(writ_engine_process_ask(writ_buf_view(&plugin->object), plugin->seconds,
-        writ_buf_view(&request), arena, &answer, err));
-    if (answer.abi != 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "its answer is not a count");
-    }
-    WRIT_TRY(writ_engine_message_tell(&answer, tally));
-    *ret_refused = answer.refused;
-    return WRIT_DONE;
-}
-
 static int
 count(const struct writ_crew_poll *poll, struct writ_crew_tally *tally)
 {
@@ -92,7 +69,7 @@ count(const struct writ_crew_poll *poll, struct writ_crew_tally *tally)
     struct writ_err err = {0};
     bool refused = true;
 
-    if (!writ_is_ok(count_there(plugin, poll, tally, &refused, &err))) {
+    if (!writ_is_ok(writ_engine_count_run(&plugin->how, poll, tally, &refused, &err))) {
         tally->explain(tally, "%s", err.text);
         return 1;
     }
@@ -125,23 +102,11 @@ tell(const struct loading *loading, const char *fmt, ...)
 static WRIT_RESULT
 describe(struct plugin *plugin, struct writ_err *err)
 {
-    writ_auto_buf request = writ_buf_make(WRIT_ENGINE_REQUEST_MAX);
-    writ_auto_arena arena = writ_arena_new(ARENA_MAX);
-    struct writ_engine_answer answer = {0};
+    struct writ_engine_about about = {0};
 
-    if (arena == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
-    }
-    writ_engine_message_put_describe(&request);
-    WRIT_TRY(writ_engine_process_ask(writ_buf_view(&plugin->object), plugin->seconds,
-        writ_buf_view(&request), arena, &answer, err));
-    if (answer.abi == 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "its answer is not a description");
-    }
-    if (answer.name.len <= WRIT_CREW_ENGINE_NAME_MAX) { /* else the name stays empty: refused */
-        (void)writ_view_place(answer.name, plugin->name);
-    }
-    plugin->engine = (struct writ_crew_engine){answer.abi, plugin->name, "", count};
+    WRIT_TRY(writ_engine_count_describe(&plugin->how, &about, err));
+    (void)writ_view_place(writ_view_str(about.name), plugin->name);
+    plugin->engine = (struct writ_crew_engine){about.abi, plugin->name, "", count};
     return WRIT_DONE;
 }
 
@@ -156,9 +121,10 @@ add(const struct loading *loading, const char *name, struct writ_err *err)
     if (plugin == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
-    plugin->seconds = loading->seconds;
     plugin->object = writ_buf_make(WRIT_ENGINE_LIBRARY_MAX);
     WRIT_TRY(writ_trusted_read(loading->dir, name, WRIT_TRUSTED_UNWRITABLE, &plugin->object, err));
+    plugin->how =
+        (struct writ_engine_count){writ_buf_view(&plugin->object), loading->seconds, NOTHING};
     WRIT_TRY(describe(plugin, err));
     added = writ_crew_engines_add(loading->engines, &plugin->engine, &replaced, &refused);
     if (!writ_is_ok(added)) {

@@ -29,6 +29,8 @@ struct exchange {
     struct writ_buf *answer;
     int64_t until_us;
     unsigned seconds;
+    int stop; /* NONE: nothing ends it before its time */
+    bool stopped;
     siginfo_t end;
 };
 
@@ -44,7 +46,9 @@ drop(int *fd)
 static int
 left_ms(const struct exchange *exchange)
 {
-    int64_t left = (exchange->until_us - writ_clock_mono_us(writ_clock_system())) / US_PER_MS;
+    int64_t left = exchange->stopped
+                       ? 0
+                       : (exchange->until_us - writ_clock_mono_us(writ_clock_system())) / US_PER_MS;
 
     return left > 0 ? (int)left : 0;
 }
@@ -101,10 +105,12 @@ transfer(struct exchange *exchange)
         struct pollfd ends[] = {
             {.fd = exchange->process.out, .events = POLLIN},
             {.fd = exchange->process.in, .events = POLLOUT}, /* NONE: not looked at */
+            {.fd = exchange->stop, .events = POLLIN},
         };
-        if (poll(ends, 2, left_ms(exchange)) < 0 && errno != EINTR) {
+        if (poll(ends, 3, left_ms(exchange)) < 0 && errno != EINTR) {
             return;
         }
+        exchange->stopped = ends[2].revents != 0;
         if (ends[1].revents != 0) {
             write_some(exchange);
         }
@@ -115,13 +121,14 @@ transfer(struct exchange *exchange)
 static void
 end_process(struct exchange *exchange)
 {
-    struct pollfd end = {.fd = exchange->process.pidfd, .events = POLLIN};
+    struct pollfd ends[] = {{.fd = exchange->process.pidfd, .events = POLLIN},
+        {.fd = exchange->stop, .events = POLLIN}};
     bool whole = exchange->answer->len <= WRIT_ENGINE_ANSWER_MAX;
 
     drop(&exchange->process.in);
     drop(&exchange->process.out);
     while (
-        whole && left_ms(exchange) > 0 && poll(&end, 1, left_ms(exchange)) < 0 && errno == EINTR) {
+        whole && left_ms(exchange) > 0 && poll(ends, 2, left_ms(exchange)) < 0 && errno == EINTR) {
     }
     /* its group first, while its id cannot be another process's */
     if (kill(-exchange->process.pid, SIGKILL) != 0) {
@@ -148,6 +155,9 @@ judge(const struct exchange *exchange, int start_fault, struct writ_err *err)
     }
     if (!writ_is_ok(whole)) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for its answer");
+    }
+    if (exchange->stopped) {
+        WRIT_FAIL(err, WRIT_E_IO, "it was stopped");
     }
     if (left_ms(exchange) == 0) {
         WRIT_FAIL(err, WRIT_E_IO, "it gave no answer within %u s", exchange->seconds);
@@ -208,8 +218,9 @@ plan_freep(struct writ_spawn_plan **plan)
 }
 
 WRIT_RESULT
-writ_engine_process_ask(struct writ_view object, unsigned seconds, struct writ_view request,
-    struct writ_arena *arena, struct writ_engine_answer *ret, struct writ_err *err)
+writ_engine_process_ask(struct writ_view object, unsigned seconds, int stop,
+    struct writ_view request, struct writ_arena *arena, struct writ_engine_answer *ret,
+    struct writ_err *err)
 {
     char limit[LIMIT_TEXT];
     const char *const argv[] = {"/proc/self/exe", WRIT_ENGINE_CHILD_WORD, limit, NULL};
@@ -222,6 +233,7 @@ writ_engine_process_ask(struct writ_view object, unsigned seconds, struct writ_v
         .answer = &text,
         .until_us = writ_clock_mono_us(writ_clock_system()) + (int64_t)seconds * US_PER_S,
         .seconds = seconds,
+        .stop = stop,
     };
 
     (void)snprintf(limit, sizeof limit, "%u", seconds);

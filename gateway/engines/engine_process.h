@@ -14,6 +14,7 @@
  *
  * @param object   a shared object, as its file has it
  * @param seconds  of the clock, and of processor time; 1 to WRIT_ENGINE_SECONDS_MAX
+ * @param stop     a descriptor that ends the exchange when it is readable; -1: none
  * @param request  as engine_message.h writes it
  * @param arena    of the answer
  * @param ret      written only on success; has no fault
@@ -22,7 +23,7 @@
  *         WRIT_E_IO, WRIT_E_NOMEM  no answer, or not one of the right form: the error says why, in
  *                                  words that complete "the plug-in: "
  */
-WRIT_RESULT writ_engine_process_ask(struct writ_view object, unsigned seconds,
+WRIT_RESULT writ_engine_process_ask(struct writ_view object, unsigned seconds, int stop,
     struct writ_view request, struct writ_arena *arena, struct writ_engine_answer *ret,
     struct writ_err *err);
 

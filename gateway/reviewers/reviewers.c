@@ -7,27 +7,20 @@
 #include "gateway/admin/review_answer.h"
 #include "gateway/reviewers/crew_roster.h"
 #include "gateway/reviewers/review_request.h"
+#include "gateway/reviewers/review_watch.h"
 #include "gateway/reviewers/reviewer_crew.h"
 #include "gateway/reviewers/reviewer_hook.h"
 #include "gateway/reviewers/reviewer_worker.h"
 #include "policy/decide/opinion.h"
 
-#define WATCH_ARENA ((size_t)64 << 20)
-#define ROUND_US    INT64_C(30000000) /* of one watch without any change */
-#define AGAIN_US    INT64_C(1000000)  /* after the ledger has failed */
-#define JSON_MAX    ((size_t)32 << 20)
+#define JSON_MAX ((size_t)32 << 20)
 
 struct writ_reviewers {
     struct writ_gateway *gateway;
     struct writ_worker *worker; /* of the first loop */
     struct writ_reviewer *list;
     size_t n;
-    /* watching */
-    uint64_t at;
-    struct writ_arena *arena;
-    struct writ_entry entry;
-    struct writ_post post;
-    struct writ_timer again;
+    struct writ_review_watch watch;
 };
 
 /* ---- asking */
@@ -259,8 +252,6 @@ look(struct writ_reviewer *reviewer, const struct writ_review_told *told)
 
 /* ---- watching */
 
-static void watch(struct writ_reviewers *all);
-
 /* After all open reviews were reported: the other ones are over. */
 static void
 forget_unseen(struct writ_reviewer *reviewer)
@@ -294,63 +285,16 @@ look_at_all(struct writ_reviewer *reviewer, const struct writ_entry_review_watch
     return done;
 }
 
-static void
-changed(struct writ_post *post)
+static bool
+changed(void *ctx, const struct writ_entry_review_watch *now)
 {
-    struct writ_reviewers *all = post->ctx;
-    const struct writ_entry_review_watch *now = &all->entry.review_watch;
-    bool done = all->entry.code == WRIT_OK;
+    struct writ_reviewers *all = ctx;
+    bool done = true;
 
-    for (size_t i = 0; all->entry.code == WRIT_OK && i < all->n; i++) {
+    for (size_t i = 0; i < all->n; i++) {
         done = look_at_all(&all->list[i], now) && done;
     }
-    if (done) {
-        all->at = now->at;
-        watch(all);
-    } else {
-        writ_loop_timer_set(
-            all->worker->loop, &all->again, writ_loop_now_us(all->worker->loop) + AGAIN_US);
-    }
-}
-
-static void
-watch_done(struct writ_entry *entry)
-{
-    struct writ_reviewers *all = entry->user;
-
-    writ_loop_answer(all->worker->loop, &all->post);
-}
-
-static void
-watch(struct writ_reviewers *all)
-{
-    writ_arena_free(WRIT_TAKE(all->arena));
-    all->arena = writ_arena_new(WATCH_ARENA);
-    if (all->arena == NULL) {
-        writ_loop_timer_set(
-            all->worker->loop, &all->again, writ_loop_now_us(all->worker->loop) + AGAIN_US);
-        return;
-    }
-    all->entry = (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_WATCH,
-        .done = watch_done,
-        .user = all,
-        .arena = all->arena,
-        .review_watch = {
-            .since = all->at, .until_us = writ_clock_wall_us(all->gateway->clock) + ROUND_US}};
-    all->post = (struct writ_post){.fn = changed, .ctx = all};
-    writ_worker_submit(all->worker, &all->entry);
-}
-
-static void
-watch_again(struct writ_timer *timer)
-{
-    watch(timer->ctx);
-}
-
-static void
-begin(struct writ_post *post)
-{
-    watch(post->ctx);
+    return done;
 }
 
 /* ---- opening and closing */
@@ -389,8 +333,7 @@ open_all(struct writ_reviewers *all, struct writ_err *err)
             WRIT_TRY(open_one(reviewer, err));
         }
     }
-    all->post = (struct writ_post){.fn = begin, .ctx = all};
-    return writ_loop_post(all->worker->loop, &all->post);
+    return writ_review_watch_start(&all->watch);
 }
 
 WRIT_RESULT
@@ -408,7 +351,7 @@ writ_reviewers_open(struct writ_gateway *gateway, struct writ_reviewers **ret, s
     *all = (struct writ_reviewers){.gateway = gateway,
         .worker = &gateway->workers[0],
         .list = writ_alloc(n * sizeof *all->list)};
-    all->again = (struct writ_timer){.fn = watch_again, .ctx = all};
+    all->watch = (struct writ_review_watch){.worker = all->worker, .changed = changed, .ctx = all};
     *ret = all; /* closed by its owner, whatever happens here */
     if (all->list == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the reviewers");
@@ -422,7 +365,7 @@ writ_reviewers_end(struct writ_reviewers *reviewers)
     if (reviewers == NULL) {
         return;
     }
-    writ_loop_timer_cancel(&reviewers->again);
+    writ_review_watch_end(&reviewers->watch);
     for (size_t i = 0; i < reviewers->n; i++) {
         struct writ_reviewer *reviewer = &reviewers->list[i];
         struct writ_review_request *request;
@@ -451,7 +394,7 @@ writ_reviewers_free(struct writ_reviewers *reviewers)
         }
         writ_buf_wipe_secret(&reviewers->list[i].secret);
     }
-    writ_arena_free(reviewers->arena);
+    writ_review_watch_wipe(&reviewers->watch);
     writ_free(reviewers->list);
     writ_free(reviewers);
 }

@@ -6,6 +6,7 @@
 #include "gateway/listener/certificate.h"
 #include "gateway/listener/pem.h"
 #include "gateway/reviewers/crew_roster.h"
+#include "gateway/reviewers/review_counts.h"
 #include "policy/decide/approval.h"
 #include "policy/read/changes.h"
 #include "policy/read/load.h"
@@ -149,6 +150,7 @@ prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fres
     WRIT_TRY(writ_load_file(file, NULL, &fresh->config, err));
     WRIT_TRY(writ_changes_check(gateway->config, fresh->config, ret_waits, err));
     WRIT_TRY(writ_crew_roster_check(fresh->config, err));
+    WRIT_TRY(writ_review_counts_check(fresh->config, err));
     WRIT_TRY(check_tls("tls", &gateway->config->tls, &fresh->config->tls, err));
     WRIT_TRY(check_tls("admin_tls", &gateway->config->admin_tls, &fresh->config->admin_tls, err));
     /* before the upstreams get the values of the start: their `authorization` is LIVE */

@@ -35,6 +35,7 @@
 #include "gateway/relay/stream_merge.h"
 #include "gateway/request/request.h"
 #include "gateway/request/tally.h"
+#include "gateway/reviewers/review_counts.h"
 #include "gateway/reviewers/reviewers.h"
 #include "gateway/service/anchors.h"
 #include "gateway/service/export_jobs.h"
@@ -98,6 +99,7 @@ struct serve {
     struct writ_anchors *anchors;     /* NULL: none */
     struct writ_export_jobs *exports; /* NULL: none */
     struct writ_reviewers *reviewers; /* NULL: none */
+    struct writ_review_counts *counts;
     struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
     struct writ_endpoint hooks[WRIT_HOOK_ROUTES];
     char paths[WRIT_UPSTREAMS_MAX + 1][PATH_MAX_BYTES];
@@ -633,6 +635,7 @@ open_all(struct serve *serve, struct writ_err *err)
         writ_metrics_shard(gateway->metrics, gateway->workers_n), &serve->anchors, err));
     WRIT_TRY(writ_export_jobs_open(gateway, gateway->workers_n + 3, &serve->exports, err));
     WRIT_TRY(writ_reviewers_open(gateway, &serve->reviewers, err));
+    WRIT_TRY(writ_review_counts_open(gateway, &serve->counts, err));
     WRIT_TRY(open_listeners(serve, err));
     WRIT_TRY(writ_service_manager_sockets_all_taken(&serve->sockets, err));
     if (gateway->telemetry != NULL) {
@@ -792,12 +795,14 @@ close_all(struct serve *serve)
     writ_anchors_free(serve->anchors);
     writ_notify_end(gateway->notify);
     writ_reviewers_end(serve->reviewers);
+    writ_review_counts_end(serve->counts);
     writ_tokens_free(gateway->tokens);
     gateway->clock = serve->options->clock; /* that of the ledger ends with it */
     writ_ledger_close(gateway->ledger);
     writ_keyring_free(serve->ledger_keys);
     writ_notify_free(gateway->notify);
     writ_reviewers_free(serve->reviewers);
+    writ_review_counts_free(serve->counts);
     for (size_t i = 0; i < gateway->workers_n; i++) {
         writ_review_stream_wipe(&gateway->workers[i]);
         writ_ledger_stream_wipe(&gateway->workers[i]);

@@ -91,6 +91,7 @@ writ_terms_make(const struct writ_approval *approval, const struct writ_policy_c
     const struct writ_review_config *config = approval->review;
     struct writ_review review = {.name = config->name,
         .engine = config->engine,
+        .engine_digest = WRIT_LIT(""),
         .threshold = writ_review_weighs(config->engine) ? threshold_for(config, call->arguments)
                                                         : writ_view("", 0),
         .quorum = config->quorum,
@@ -118,6 +119,13 @@ writ_terms_make(const struct writ_approval *approval, const struct writ_policy_c
     }
     if (review.voters_n == 0) {
         return (writ_result){WRIT_E_INVALID};
+    }
+    if (config->plugin != NULL) {
+        struct writ_buf text = writ_buf_in(arena, WRIT_DIGEST_TEXT);
+
+        writ_digest_put(&text, &config->plugin->digest);
+        WRIT_TRY(writ_buf_check(&text, NULL));
+        review.engine_digest = writ_buf_view(&text);
     }
     (void)writ_review_ranking_of(config->options.items, config->options.n, &review.options);
     add_delegations(config, call, now_us, &review);

@@ -94,6 +94,21 @@ writ_config_reviewer(const struct writ_config *config, struct writ_view id)
     return NULL;
 }
 
+const struct writ_engine_config *
+writ_config_engine(const struct writ_config *config, struct writ_view name, struct writ_view digest)
+{
+    const struct writ_engine_config *engine = config->engines;
+    char text[WRIT_DIGEST_TEXT];
+
+    while (engine != NULL && !writ_view_equal(engine->name, name)) {
+        engine = engine->next;
+    }
+    if (engine != NULL) {
+        writ_digest_text(&engine->digest, text);
+    }
+    return engine != NULL && writ_view_is(digest, text) ? engine : NULL;
+}
+
 const struct writ_framework_config *
 writ_config_framework(const struct writ_config *config, struct writ_view name)
 {

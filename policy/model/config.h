@@ -250,9 +250,20 @@ struct writ_reviewer_config {
     struct writ_digest digest; /* of the whole entry, and of the files of its crew */
 };
 
+/** A plug-in that counts votes, as its file was when the configuration was read. */
+struct writ_engine_config {
+    struct writ_view name;   /* of the file in the folder `engines` */
+    struct writ_view object; /* the file */
+    struct writ_digest digest;
+    const struct writ_yaml *node; /* option `engine` of the first review that names it, for findings
+                                   */
+    const struct writ_engine_config *next; /* by name */
+};
+
 /** One entry of `reviews`. */
 struct writ_review_config {
     struct writ_view name, engine;
+    const struct writ_engine_config *plugin; /* NULL: a built-in engine */
     struct writ_view threshold, quorum; /* as written; checked. With steps the highest of them */
     struct writ_view by;                /* steps: the argument as written */
     struct writ_views by_tokens;        /* the same as tokens */
@@ -265,7 +276,7 @@ struct writ_review_config {
     struct writ_views options;    /* that votes rank, by an engine that needs rankings; else none */
     struct writ_view elicitation; /* the voter who is asked in the caller's client; empty: none */
     bool bulk;                    /* a voter may vote on several of one rule together */
-    struct writ_digest digest;    /* of the whole entry, and of its voters' own */
+    struct writ_digest digest;    /* of the whole entry, of its plug-in, and of its voters' own */
 };
 
 struct writ_limits {
@@ -442,6 +453,8 @@ struct writ_config {
     size_t reviewers_n;
     const struct writ_review_config *reviews;
     size_t reviews_n;
+    struct writ_view engines_folder;          /* NUL-terminated; empty: none */
+    const struct writ_engine_config *engines; /* plug-ins that reviews name, by `next` */
     struct writ_views not_agreed; /* names of upstreams and frameworks of included files that are
                                    * not agreed: every call to them is refused */
     const struct writ_detectors *detectors; /* NULL: no own ones */
@@ -492,6 +505,10 @@ const struct writ_upstream_config *writ_config_upstream(
 /** The entry of `reviewers` of that subject, or NULL. */
 const struct writ_reviewer_config *writ_config_reviewer(
     const struct writ_config *config, struct writ_view id);
+
+/** The plug-in of that name and digest, or NULL. */
+const struct writ_engine_config *writ_config_engine(
+    const struct writ_config *config, struct writ_view name, struct writ_view digest);
 
 /** The framework of that name, or NULL. */
 const struct writ_framework_config *writ_config_framework(

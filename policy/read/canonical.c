@@ -229,6 +229,21 @@ put_crews(struct writ_buf *ret, const struct writ_config *config)
     writ_buf_str(ret, n > 0 ? "}," : "");
 }
 
+/* The files of the plug-ins that reviews name, sorted. */
+static void
+put_engines(struct writ_buf *ret, const struct writ_config *config)
+{
+    char digest[WRIT_DIGEST_TEXT];
+
+    for (const struct writ_engine_config *at = config->engines; at != NULL; at = at->next) {
+        writ_digest_text(&at->digest, digest);
+        writ_buf_str(ret, at == config->engines ? "\"engines\":{" : ",");
+        writ_text_json(ret, at->name);
+        writ_buf_fmt(ret, ":\"%s\"", digest);
+    }
+    writ_buf_str(ret, config->engines != NULL ? "}," : "");
+}
+
 static void
 put_tool(
     struct writ_buf *ret, const struct writ_yaml *entry, unsigned how, struct writ_arena *arena)
@@ -270,6 +285,7 @@ put_policy(const struct writ_raw_top *top, const struct writ_yaml *root,
         put_node(ret, top->detectors, how, arena);
         writ_buf_byte(ret, ',');
     }
+    put_engines(ret, config);
     if (top->flows != NULL) {
         writ_buf_str(ret, "\"flows\":");
         put_node(ret, top->flows, how, arena);

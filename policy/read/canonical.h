@@ -14,7 +14,8 @@
  * says more than that zero means no, with "definitions":{...} after it if there are any. Upstreams
  * and frameworks of included files that are not agreed are "not_agreed":[...] before it, and the
  * tools of such a file have "agreed":false. The files of crews of reviewers are
- * "crews":{"NAME":"sha256:..."} at the beginning. Texts are strings; in values of constraints and
+ * "crews":{"NAME":"sha256:..."} at the beginning, and those of plug-ins that count votes
+ * "engines":{"FILE":"sha256:..."} before flows. Texts are strings; in values of constraints and
  * arguments of probes numbers are ["n","500.00"], lists
  * ["l",...] and maps ["m",{...}], so that two different values never look the same.
  */

@@ -362,6 +362,7 @@ read_top(struct loading *l)
     c->administrators = l->top.administrators;
     c->content_readers = l->top.content_readers;
     c->issuer = l->top.issuer;
+    c->engines_folder = l->top.engines;
     c->keys = l->top.keys;
     c->profile = profile != NULL && profile->type == WRIT_YAML_SCALAR
                      ? profile->text

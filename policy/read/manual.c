@@ -71,6 +71,8 @@ kind_name(const struct writ_setting *s)
         return "list";
     case WRIT_SHAPE_THRESHOLD:
         return "share or section";
+    case WRIT_SHAPE_ENGINE:
+        return "name or file";
     case WRIT_SHAPE_SHARE:
     case WRIT_SHAPE_WEIGHT:
         return "share";

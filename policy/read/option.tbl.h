@@ -156,6 +156,8 @@ NODE(top, "tools", tools, LIVE, SHAPE_TOOLS, NONE,
     "name stands for its upstream.")
 NODE(top, "reviews", reviews, LIVE, SHAPE_REVIEWS, NONE,
     "Voters and counting for calls that need an approval, by name.")
+PATH(top, "engines", engines, LIVE, 1, 4096, NONE,
+    "Folder of the plug-ins that reviews name as their engine; no other user may write to it.")
 NODE(top, "reviewers", reviewers, LIVE, SHAPE_REVIEWERS, NONE,
     "How voters in reviews are asked, and the keys that they sign with, by their subject. "
     "A voter without an entry votes over HTTP, unsigned.")
@@ -482,12 +484,12 @@ NODE(review, "threshold", threshold, LIVE, SHAPE_THRESHOLD, NONE,
     "a value of the call. Default: 2/3.")
 TEXT(review, "quorum", quorum, LIVE, 1, 32, "1/2",
     "Least votes for a verdict: a number of them, or a fraction of the voters.")
-WORD(review, "engine", engine, LIVE, engine_words, "review",
+NODE(review, "engine", engine, LIVE, SHAPE_ENGINE, NONE,
     "How votes are counted: review (approve 1, modify 1/2, reject 0), unanimous, weighted_consensus, majority (the most "
-    "frequent vote), best_of_n (the vote with the highest confidence), or borda (rankings of the options). A tie asks "
-    "for a revision.")
+    "frequent vote), best_of_n (the vote with the highest confidence), borda (rankings of the options), or the file of "
+    "a plug-in in engines, such as tally.so (rankings). Without a winner the verdict asks for a revision. Default: review.")
 TEXTS(review, "options", options, LIVE, 3,
-    "What the voters rank with borda: two or three of approve, modify, reject. Default: all three.")
+    "What the voters rank with borda or a plug-in: two or three of approve, modify, reject. Default: all three.")
 DURATION(review, "expires", lifetime_us, LIVE, 1 * SECOND, 30 * DAY, "15m",
     "How long votes are accepted; without a verdict by then the call is refused.")
 DURATION(review, "redeem", redeem_us, LIVE, 1 * SECOND, 30 * DAY, "15m",

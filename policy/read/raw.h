@@ -53,7 +53,7 @@ struct writ_raw_top {
     struct writ_view public_url, admin_url, issuer, keys, store;
     struct writ_view separator;
     int profile;
-    struct writ_view include;
+    struct writ_view include, engines;
     const struct writ_yaml *agents, *upstreams, *frameworks, *tools, *reviews, *reviewers, *exports;
     const struct writ_yaml *flows, *tasks, *detectors;
     struct writ_raw_defaults defaults;
@@ -180,17 +180,9 @@ struct writ_raw_approval {
     const struct writ_yaml *when;
 };
 
-enum writ_raw_engine {
-    WRIT_RAW_ENGINE_NONE = 0,
-#define WRIT_RAW_ENGINE_ENUM(NAME, word, NEEDS) WRIT_RAW_ENGINE_##NAME,
-    WRIT_REVIEW_ENGINES(WRIT_RAW_ENGINE_ENUM)
-#undef WRIT_RAW_ENGINE_ENUM
-};
-
 struct writ_raw_review {
-    const struct writ_yaml *voters, *threshold;
+    const struct writ_yaml *voters, *threshold, *engine;
     struct writ_view quorum;
-    int engine;
     int64_t lifetime_us, redeem_us;
     struct writ_views administrators, options;
     struct writ_view elicitation;

@@ -3,6 +3,7 @@
 #include "policy/read/reviews.h"
 
 #include "policy/read/canonical.h"
+#include "policy/read/engines.h"
 #include "policy/read/shares.h"
 
 /* ---- reviews */
@@ -67,30 +68,53 @@ read_voters(struct writ_options *o, const struct writ_yaml *node, const struct w
     return true;
 }
 
-static struct writ_view
-engine_name(int engine)
+static bool
+is_built_in(struct writ_view engine)
 {
-    static const struct writ_view names[] = {
-        [WRIT_RAW_ENGINE_NONE] = WRIT_LIT("review"), /* it was faulty */
-#define ENGINE_NAME(NAME, word, NEEDS) [WRIT_RAW_ENGINE_##NAME] = WRIT_LIT(word),
-        WRIT_REVIEW_ENGINES(ENGINE_NAME)
-#undef ENGINE_NAME
-    };
-
-    return names[engine];
+#define IS_ENGINE(NAME, word, NEEDS) || writ_view_is(engine, word)
+    return false WRIT_REVIEW_ENGINES(IS_ENGINE);
+#undef IS_ENGINE
 }
 
-/* Of the review, and of how its voters are asked: both are a part of the policy. */
+#define ENGINE_WORD(NAME, word, NEEDS) word ", "
+
+/* Faulty: as without the option, so that there is one finding. */
+static void
+read_engine(struct writ_options *o, const struct writ_yaml *node, struct writ_config *config,
+    struct writ_review_config *ret)
+{
+    ret->engine = WRIT_LIT("review");
+    if (node == NULL) {
+        return;
+    }
+    if (node->type == WRIT_YAML_SCALAR && is_built_in(node->text)) {
+        ret->engine = node->text;
+    } else if (node->type == WRIT_YAML_SCALAR && writ_review_is_plugin(node->text)) {
+        ret->plugin = writ_engines_read(o, node, node->text, config);
+        ret->engine = ret->plugin != NULL ? node->text : ret->engine;
+    } else {
+        WRIT_OPTION_FAULT(o, node,
+            "must be one of " WRIT_REVIEW_ENGINES(
+                ENGINE_WORD) "or the file of a plug-in in the folder engines, as tally.so");
+    }
+}
+
+#undef ENGINE_WORD
+
+/* Of the review, its plug-in, and how its voters are asked: all are a part of the policy. */
 static WRIT_RESULT
 digest_review(const struct writ_yaml *node, const struct writ_config *config,
     struct writ_arena *arena, struct writ_review_config *ret)
 {
-    struct writ_view pieces[2 * WRIT_REVIEW_VOTERS_MAX + 1];
+    struct writ_view pieces[2 * WRIT_REVIEW_VOTERS_MAX + 2];
     struct writ_digest own;
     size_t n = 1;
 
     WRIT_TRY(writ_canonical_digest(node, arena, &own));
     pieces[0] = writ_view(own.bytes, WRIT_DIGEST_BYTES);
+    if (ret->plugin != NULL) {
+        pieces[n++] = writ_view(ret->plugin->digest.bytes, WRIT_DIGEST_BYTES);
+    }
     for (size_t i = 0; i < ret->voters_n; i++) {
         const struct writ_reviewer_config *reviewer =
             writ_config_reviewer(config, ret->voters[i].id);
@@ -196,6 +220,10 @@ check_weightless(
     if (writ_review_weighs(review->engine) || writ_view_is(review->engine, "unanimous")) {
         return;
     }
+    if (review->plugin != NULL && writ_option_of(node, "quorum") != NULL) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "quorum"),
+            "has no effect with a plug-in, which counts when all have voted: remove it");
+    }
     if (writ_option_of(node, "threshold") != NULL) {
         WRIT_OPTION_FAULT(o, writ_option_of(node, "threshold"),
             "has no effect with engine " WRIT_VIEW_FMT ": remove it",
@@ -296,14 +324,13 @@ check_engine(struct writ_options *o, const struct writ_yaml *node, const struct 
 }
 
 static WRIT_RESULT
-read_review(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config,
+read_review(struct writ_options *o, const struct writ_yaml *node, struct writ_config *config,
     struct writ_review_config *ret)
 {
     struct writ_raw_review raw = {0};
 
     writ_option_read(o, WRIT_SECTION_review, node, &raw);
     *ret = (struct writ_review_config){.name = node->key,
-        .engine = engine_name(raw.engine),
         .quorum = raw.quorum,
         .lifetime_us = raw.lifetime_us,
         .redeem_us = raw.redeem_us,
@@ -317,6 +344,7 @@ read_review(struct writ_options *o, const struct writ_yaml *node, const struct w
     if (node->key.len == 0 || node->key.len > 128) {
         WRIT_OPTION_FAULT(o, node, "must be a name of 1 to 128 bytes");
     }
+    read_engine(o, raw.engine, config, ret);
     writ_shares_threshold(o, node, raw.threshold, ret);
     check_stand_ins(o, node, ret);
     check_weights(o, node, ret);

@@ -111,6 +111,24 @@ number_or_fraction(struct writ_write *w, const char *section)
     writ_write_array_end(w);
 }
 
+/* An engine by its name, or the file of a plug-in. */
+static void
+engine_members(struct writ_write *w)
+{
+    member(w, "anyOf");
+    writ_write_array_begin(w);
+    writ_write_object_begin(w);
+    member(w, "enum");
+    writ_write_array_begin(w);
+#define PUT_ENGINE(NAME, word, NEEDS) writ_write_string(w, WRIT_LIT(word));
+    WRIT_REVIEW_ENGINES(PUT_ENGINE)
+#undef PUT_ENGINE
+    writ_write_array_end(w);
+    writ_write_object_end(w);
+    pattern(w, "^[A-Za-z0-9_-][A-Za-z0-9._-]*\\.so$");
+    writ_write_array_end(w);
+}
+
 /* ---- shapes of NODE options */
 
 static void
@@ -290,6 +308,9 @@ shape_members(struct writ_write *w, enum writ_shape shape)
         break;
     case WRIT_SHAPE_VALUES:
         string_member(w, "type", "array");
+        break;
+    case WRIT_SHAPE_ENGINE:
+        engine_members(w);
         break;
     }
 }

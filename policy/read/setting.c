@@ -28,8 +28,6 @@ static const struct writ_word refusal_words[] = {
     {"error", WRIT_REFUSAL_ERROR}, {"result", WRIT_REFUSAL_RESULT}, {NULL, 0}};
 static const struct writ_word on_error_words[] = {
     {"deny", WRIT_PROBE_MISSING_DENY}, {"absent", WRIT_PROBE_MISSING_ABSENT}, {NULL, 0}};
-#define ENGINE_WORD(NAME, word, NEEDS) {word, WRIT_RAW_ENGINE_##NAME},
-static const struct writ_word engine_words[] = {WRIT_REVIEW_ENGINES(ENGINE_WORD){NULL, 0}};
 #define VOTE_WORD(NAME, name) {#name, WRIT_REVIEW_##NAME},
 static const struct writ_word vote_words[] = {WRIT_REVIEW_VOTES(VOTE_WORD){NULL, 0}};
 static const struct writ_word is_error_words[] = {{"pass", WRIT_OUTPUT_ERROR_PASS},

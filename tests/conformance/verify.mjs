@@ -276,13 +276,13 @@ const TABLES = {
       'count any'),
   review: table('event', {
     any: ['open', 'join', 'vote', 'accept', 'reject', 'revise', 'redeem', 'expire', 'withdraw', 'cancel', 'outdate',
-      'drift'], open: ['open'], vote: ['vote'],
+      'drift', 'fail'], open: ['open'], vote: ['vote'],
   }, 'at time any,boundary_id text,by text vote,confidence text,decision_id text any,extensions object,feedback text,' +
     'log list,n count any,ranking list',
   'reason text,review_digest digest any,signature text,state text any,terms object open,vote text vote'),
 };
 const STATES = ['absent', 'open', 'approved', 'redeemed', 'rejected', 'revised', 'expired', 'lapsed', 'withdrawn',
-  'cancelled', 'outdated', 'drifted'];
+  'cancelled', 'outdated', 'drifted', 'failed'];
 const isConfidence = (text) => text.length <= 16 && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) &&
   Number(text) >= 0 && Number(text) <= 1;
 const isFeedback = (text) => Buffer.byteLength(text) <= 4096 && !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text);
@@ -342,7 +342,8 @@ const OPTIONAL = ['target_state_digest', 'continuation_id', 'expires_at', 'polic
   'retrieved_policy_refs', 'revalidate_if'];
 /** Our own part of a decision: lists and unknown members have the limits of a record. */
 const OURS = { argument: 'text', budgets: 'list', charges: 'list', claim_seconds: 'number', constraint: 'text',
-  contents_kept: 'text', contents_too_large: 'flag', crew_log: 'text', definition: 'text', duplicates: 'text',
+  contents_kept: 'text', contents_too_large: 'flag', count_fault: 'text', crew_log: 'text',
+  definition: 'text', duplicates: 'text',
   first_decision_id: 'text', flow: 'object',
   input_digest: 'text', key_stated: 'flag', output_after: 'text', output_before: 'text',
   output_rules: 'list', profile: 'text',

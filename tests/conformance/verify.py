@@ -474,13 +474,13 @@ TABLES = {
     "seal": Table(None, (None,), {}, """boundary_id text any,extensions object,final_seq number,seal_hash digest,
         sealed flag any,sealed_at time,total count any"""),
     "review": Table("event", ("open", "join", "vote", "accept", "reject", "revise", "redeem", "expire", "withdraw",
-                              "cancel", "outdate", "drift"), {"open": ("open",), "vote": ("vote",)},
+                              "cancel", "outdate", "drift", "fail"), {"open": ("open",), "vote": ("vote",)},
                     """at time any,boundary_id text,by text vote,confidence text,decision_id text any,extensions object,
         feedback text,log list,n count any,ranking list,reason text,review_digest digest any,signature text,state text any,
         terms object open,vote text vote"""),
 }
 STATES = ("absent", "open", "approved", "redeemed", "rejected", "revised", "expired", "lapsed", "withdrawn", "cancelled",
-          "outdated", "drifted")
+          "outdated", "drifted", "failed")
 
 
 def is_confidence(text):
@@ -541,7 +541,7 @@ def ours(record):
 
 # Our own part of a decision: lists and unknown members have the limits of a record.
 OURS = dict(argument="text", budgets="list", charges="list", claim_seconds="number", constraint="text",
-            contents_kept="text", contents_too_large="flag", crew_log="text", definition="text", duplicates="text", first_decision_id="text", flow="object", input_digest="text", key_stated="flag", output_after="text",
+            contents_kept="text", contents_too_large="flag", count_fault="text", crew_log="text", definition="text", duplicates="text", first_decision_id="text", flow="object", input_digest="text", key_stated="flag", output_after="text",
             output_before="text", output_rules="list", profile="text", reason="text", round="number", shadow="flag",
             showing="text", state_free="text", tenant="text", trace_id="text", upstream="text", via="text", wire_tool="text")
 

@@ -8,9 +8,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hostile } from '../support/js/plugins.mjs';
 
 const writ = process.env.WRIT_BIN;
-const source = process.env.WRIT_SOURCE_DIR;
 const dir = mkdtempSync(join(tmpdir(), 'writ-plugins-'));
 const stolen = join(dir, 'written-by-a-plugin');
 chmodSync(dir, 0o777); // a plug-in that could write would find a place
@@ -21,12 +21,7 @@ writeFileSync(votes, JSON.stringify(['b', 'a', 'a'].map((output, at) => ({ agent
 // The folder with one plug-in that does this.
 function plugin(deed) {
   const folder = mkdtempSync(join(dir, 'engines-'));
-  const so = join(folder, `${deed}.so`);
-  const made = spawnSync('cc', ['-shared', '-fPIC', '-x', 'c', `-DDEED=${deed}`, '-D_GNU_SOURCE',
-    `-DFILE_TO_WRITE="${stolen}"`, `-I${join(source, 'include')}`, '-o', so,
-    join(source, 'tests/support/crew/hostile_engine.inc')], { encoding: 'utf8' });
-  assert.equal(made.status, 0, made.stderr);
-  chmodSync(so, 0o600);
+  hostile(folder, deed, stolen);
   return folder;
 }
 

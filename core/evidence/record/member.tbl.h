@@ -131,6 +131,7 @@
     X(constraint, TEXT, NEVER, WRIT_NEED_NONE, "name of the constraint that failed")               \
     X(contents_kept, DIGEST, NEVER, WRIT_NEED_NONE, "what is kept of them, without secret members") \
     X(contents_too_large, FLAG, NEVER, WRIT_NEED_NONE, "they are longer than what is kept")        \
+    X(count_fault, TEXT, NEVER, WRIT_NEED_NONE, "why the plug-in of a review has not counted")     \
     X(crew_log, DIGEST, NEVER, WRIT_NEED_NONE, "of a vote: the log of the crew that gave it")      \
     X(definition, DIGEST, NEVER, WRIT_NEED_NONE, "the tool's definition, as its server listed it") \
     X(duplicates, TEXT, NEVER, WRIT_NEED_NONE, "forbid, replay or allow: for a second call")       \

@@ -310,6 +310,9 @@
     X(APPROVAL_OUTDATED, approval_outdated, WRIT_REASON_IN_REVIEW,                                 \
         "the policy of the tool changed while the call was under review",                          \
         "repeat the call to have it judged by the present policy")                                 \
+    X(APPROVAL_FAILED, approval_failed, WRIT_REASON_IN_REVIEW,                                     \
+        "the plug-in that counts the votes of the review failed, so there is no verdict",          \
+        "ask the operator of the gateway; repeating the call opens a new review")                  \
     X(CONTINUATION_INVALID, continuation_invalid, WRIT_REASON_IN_REVIEW,                           \
         "the requestState is not from this gateway, or has expired",                               \
         "repeat the call without requestState; one that is still under review joins its review")   \

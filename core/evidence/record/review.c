@@ -231,6 +231,21 @@ writ_review_ranking_put(
 }
 
 bool
+writ_review_is_plugin(struct writ_view engine)
+{
+    bool named = writ_view_has_suffix(engine, WRIT_LIT(".so")) && engine.len > 3 &&
+                 engine.len <= WRIT_REVIEW_PLUGIN_MAX && engine.ptr[0] != '.';
+
+    for (size_t i = 0; named && i < engine.len; i++) {
+        char c = engine.ptr[i];
+
+        named = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                c == '-' || c == '_' || c == '.';
+    }
+    return named;
+}
+
+bool
 writ_review_weighs(struct writ_view engine)
 {
     return writ_view_is(engine, "review") || writ_view_is(engine, "weighted_consensus");
@@ -245,7 +260,7 @@ writ_review_need(struct writ_view engine)
     }
     WRIT_REVIEW_ENGINES(NEED)
 #undef NEED
-    return WRIT_REVIEW_NEEDS_VOTE;
+    return writ_review_is_plugin(engine) ? WRIT_REVIEW_NEEDS_RANKING : WRIT_REVIEW_NEEDS_VOTE;
 }
 
 bool
@@ -420,6 +435,31 @@ check_delegation(
     return WRIT_DONE;
 }
 
+/* ---- who has voted */
+
+bool
+writ_review_is_vetoed(const struct writ_review *review)
+{
+    for (size_t i = 0; i < writ_review_electors(review); i++) {
+        if (review->voters[i].veto &&
+            writ_review_speaker(review, &review->voters[i])->vote == WRIT_REVIEW_REJECT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+writ_review_all_spoke(const struct writ_review *review)
+{
+    for (size_t i = 0; i < writ_review_electors(review); i++) {
+        if (writ_review_speaker(review, &review->voters[i])->vote == WRIT_REVIEW_NO_VOTE) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- terms */
 
 static bool
@@ -470,6 +510,10 @@ writ_review_check(const struct writ_review *review, struct writ_err *err)
         (review->options.n > 1)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "a review has two options or more if its votes rank them");
     }
+    if (writ_review_is_plugin(review->engine) ? !writ_digest_is(review->engine_digest)
+                                              : review->engine_digest.len > 0) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a plug-in that counts the votes has a digest");
+    }
     if (writ_review_unit(review) == 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the fractions of the weights have no common unit");
     }
@@ -512,6 +556,7 @@ writ_review_put_terms(const struct writ_review *review, struct writ_buf *ret, st
     writ_write_object_begin(&w);
     writ_write_text(&w, "agent_id", review->agent_id);
     writ_write_text(&w, "engine", review->engine);
+    writ_write_text_if(&w, "engine_digest", review->engine_digest);
     writ_write_text(&w, "id", review->id);
     writ_write_text(&w, "intent_digest", review->intent_digest);
     writ_write_integer(&w, "lifetime_ms", review->lifetime_us / US_PER_MS);
@@ -616,6 +661,7 @@ writ_review_read_terms(const struct writ_json *value, struct writ_arena *arena,
         .id = writ_json_string(writ_json_get(value, WRIT_LIT("id"))),
         .name = writ_json_string(writ_json_get(value, WRIT_LIT("name"))),
         .engine = writ_json_string(writ_json_get(value, WRIT_LIT("engine"))),
+        .engine_digest = writ_json_string(writ_json_get(value, WRIT_LIT("engine_digest"))),
         .threshold = writ_json_string(writ_json_get(value, WRIT_LIT("threshold"))),
         .quorum = writ_json_string(writ_json_get(value, WRIT_LIT("quorum"))),
         .subject = writ_json_string(writ_json_get(value, WRIT_LIT("subject"))),
@@ -727,17 +773,6 @@ count_as(const struct writ_review_judge *judge, const struct writ_review *review
     return WRIT_DONE;
 }
 
-static bool
-has_missing(const struct writ_review *review)
-{
-    for (size_t i = 0; i < writ_review_electors(review); i++) {
-        if (review->voters[i].vote == WRIT_REVIEW_NO_VOTE) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* `ret`: the verdict under every vote that the missing voters can agree on; VOTE: there is none.
  * Each vote moves a share, or a difference of points, in one direction only, so votes in between
  * change nothing. Of rankings this holds for one winner, and a revision can have several reasons:
@@ -759,10 +794,23 @@ count_certain(const struct writ_review_judge *judge, const struct writ_review *r
         }
         certain = verdict;
     }
-    if (review->options.n > 0 && certain == WRIT_REVIEW_DO_REVISE && has_missing(review)) {
+    if (review->options.n > 0 && certain == WRIT_REVIEW_DO_REVISE &&
+        !writ_review_all_spoke(review)) {
         certain = WRIT_REVIEW_DO_VOTE;
     }
     *ret = certain;
+    return WRIT_DONE;
+}
+
+/* By a plug-in, of which nothing is known: no vote is missing, or a veto makes the count idle. */
+static WRIT_RESULT
+look_whole(const struct writ_review_judge *judge, const struct writ_review *review,
+    struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err)
+{
+    if (writ_review_is_vetoed(review) || writ_review_all_spoke(review)) {
+        return judge->count(judge->ctx, review, true, arena, ret, err);
+    }
+    *ret = (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_VOTE};
     return WRIT_DONE;
 }
 
@@ -785,6 +833,9 @@ writ_review_look(const struct writ_review_judge *judge, const struct writ_review
     struct writ_review spoken;
 
     WRIT_TRY(speak(review, arena, &spoken, err));
+    if (writ_review_is_plugin(review->engine)) {
+        return look_whole(judge, &spoken, arena, ret, err);
+    }
     WRIT_TRY(count_certain(judge, &spoken, arena, &certain, err));
     if (certain != WRIT_REVIEW_DO_VOTE) {
         WRIT_TRY(judge->count(judge->ctx, &spoken, true, arena, &cast, err));

@@ -26,6 +26,8 @@
 #define WRIT_REVIEW_VOTES_EACH     16    /* votes of each voter: it may change its mind */
 #define WRIT_REVIEW_KEY_MAX        2048  /* bytes of a voter's key */
 #define WRIT_REVIEW_TERMS_MAX      65536 /* canonical bytes of the terms */
+#define WRIT_REVIEW_PLUGIN_MAX     64    /* bytes of the name of a plug-in */
+#define WRIT_REVIEW_FAULT_MAX      512   /* bytes of what is said of a count that failed */
 
 /* ---- the machine */
 
@@ -114,6 +116,10 @@ enum writ_review_need {
     WRIT_REVIEW_NEEDS_RANKING
 };
 
+/** Whether the engine is a plug-in: the name of its file, of letters, digits, '-', '_' and '.',
+ * that ends in ".so". */
+bool writ_review_is_plugin(struct writ_view engine);
+
 /** Whether the engine counts weights, against a threshold. */
 bool writ_review_weighs(struct writ_view engine);
 
@@ -141,7 +147,8 @@ struct writ_review_voter {
 struct writ_review {
     struct writ_view id;                /* that of the decision that opened it */
     struct writ_view name;              /* of its rule: an entry of `reviews` */
-    struct writ_view engine;            /* how votes are counted: a mode of crews */
+    struct writ_view engine;            /* how votes are counted: a mode of crews, or a plug-in */
+    struct writ_view engine_digest;     /* of the file of a plug-in, as text; else empty */
     struct writ_view threshold;         /* "2/3" */
     struct writ_view quorum;            /* "2", "1/2": of the electorate */
     struct writ_review_ranking options; /* of an engine that needs rankings: what they rank */
@@ -210,6 +217,12 @@ void writ_review_weight_text(const struct writ_review_voter *voter, struct writ_
 /** Reads "1/2", "1.5" or "3" into weight and parts, in lowest terms. False: not a weight. */
 bool writ_review_weight_read(struct writ_view text, struct writ_review_voter *ret);
 
+/** Whether a voter with a veto has rejected. */
+bool writ_review_is_vetoed(const struct writ_review *review);
+
+/** Whether every voter that counts has voted, or the one that speaks for it has. */
+bool writ_review_all_spoke(const struct writ_review *review);
+
 /** How many of the voters count: stand-ins come after them. */
 size_t writ_review_electors(const struct writ_review *review);
 
@@ -225,12 +238,14 @@ struct writ_review_voter *writ_review_voter(const struct writ_review *review, st
 
 /** The result of the votes, and its derivation. */
 struct writ_review_finding {
-    enum writ_review_event verdict; /* ACCEPT, REJECT or REVISE; VOTE: no verdict */
+    enum writ_review_event verdict; /* ACCEPT, REJECT or REVISE; FAIL: the plug-in failed; VOTE: no
+                                       verdict, or only the plug-in can give it */
     const struct writ_view *log;    /* events of the crew session, canonical JSON each */
     size_t log_n;
+    struct writ_view fault; /* FAIL: why, safe to show; else empty */
 };
 
-/** Counts votes. Pure and deterministic; on any thread. */
+/** Counts votes. Deterministic; on any thread. Blocks only where it runs a plug-in. */
 struct writ_review_judge {
     /**
      * @param review  voters without a vote are silent, and have the vote of their speaker
@@ -246,7 +261,8 @@ struct writ_review_judge {
 /**
  * Whether a review is decided: whichever way all missing votes are cast, the verdict is the one of
  * the present votes. A veto decides at once. A voter without a vote of its own has that of its
- * speaker.
+ * speaker. What a plug-in would make of missing votes is not known, so it counts only when none is
+ * missing.
  *
  * @param ret  verdict VOTE: not yet; else also the log
  *

@@ -10,17 +10,18 @@
  *                      ABSTAIN counts for the quorum and not for the verdict
  *
  * WRIT_REVIEW_ENGINES  X(NAME, "word", NEEDS): how its votes are counted, a mode of
- *                      crew/voting.tbl.h; a tie never accepts, so that the verdict does not depend on
- *                      the order of the votes
- *   NEEDS   what a vote must have: VOTE alone, CONFIDENCE, or RANKING of all options
+ *                      crew/voting.tbl.h; a tie never accepts, so that the verdict does not depend
+ * on the order of the votes NEEDS   what a vote must have: VOTE alone, CONFIDENCE, or RANKING of
+ * all options A plug-in is not a row: its name is that of its file (writ_review_is_plugin), and it
+ * needs RANKING.
  *
  * WRIT_REVIEW_MOVES    X(STATE, EVENT, NEXT). A move without a row is refused and changes nothing.
  *                      test_review.c walks every event in every state, and checks the
  *                      table as a whole:
  *   - nothing leaves a state that is over, and every live state can still be left for one;
  *   - votes count while a review is open, and never again;
- *   - only ACCEPT, and only from OPEN, leads to APPROVED; only REDEEM, and only from APPROVED, leads
- *     to REDEEMED: so silence, a cancel or a restart never approve, and nothing runs twice;
+ *   - only ACCEPT, and only from OPEN, leads to APPROVED; only REDEEM, and only from APPROVED,
+ * leads to REDEEMED: so silence, a cancel or a restart never approve, and nothing runs twice;
  *   - each end has a state of its own with a reason of its own. */
 #ifndef WRIT_EVIDENCE_REVIEW_TBL_H
 #define WRIT_EVIDENCE_REVIEW_TBL_H
@@ -38,7 +39,8 @@
     X(WITHDRAWN, withdrawn, OVER, APPROVAL_WITHDRAWN, "the caller gave the call up")               \
     X(CANCELLED, cancelled, OVER, APPROVAL_CANCELLED, "an administrator ended the review")         \
     X(OUTDATED, outdated, OVER, APPROVAL_OUTDATED, "the policy of the tool changed meanwhile")     \
-    X(DRIFTED, drifted, OVER, TARGET_STATE_DRIFT, "the target changed meanwhile")
+    X(DRIFTED, drifted, OVER, TARGET_STATE_DRIFT, "the target changed meanwhile")                  \
+    X(FAILED, failed, OVER, APPROVAL_FAILED, "the plug-in could not count the votes")
 
 #define WRIT_REVIEW_EVENTS(X)                                                                      \
     X(OPEN, open, "a call needs an approval")                                                      \
@@ -52,7 +54,8 @@
     X(WITHDRAW, withdraw, "the caller gives the call up, or its run ends")                         \
     X(CANCEL, cancel, "an administrator ends it")                                                  \
     X(OUTDATE, outdate, "the policy of the tool changed")                                          \
-    X(DRIFT, drift, "the target is in another state")
+    X(DRIFT, drift, "the target is in another state")                                              \
+    X(FAIL, fail, "the plug-in that counts the votes crashed, hung or gave nonsense")
 
 #define WRIT_REVIEW_VOTES_WITH(X, between)                                                         \
     X(APPROVE, approve) between                                                                    \
@@ -81,6 +84,7 @@
     X(OPEN,     CANCEL,   CANCELLED)                                                               \
     X(OPEN,     OUTDATE,  OUTDATED)                                                                \
     X(OPEN,     DRIFT,    DRIFTED)                                                                 \
+    X(OPEN,     FAIL,     FAILED)                                                                  \
     X(APPROVED, REDEEM,   REDEEMED)                                                                \
     X(APPROVED, EXPIRE,   LAPSED)                                                                  \
     X(APPROVED, WITHDRAW, WITHDRAWN)                                                               \

@@ -137,8 +137,11 @@ writ_review_story_add(struct writ_review_story *story, const struct writ_review_
     if (event == WRIT_REVIEW_DO_VOTE) {
         WRIT_TRY(take_vote(story, record, err));
     }
+    if (event == WRIT_REVIEW_DO_FAIL && !writ_review_is_plugin(story->review.engine)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a count failed that no plug-in made");
+    }
     if (event == WRIT_REVIEW_DO_ACCEPT || event == WRIT_REVIEW_DO_REJECT ||
-        event == WRIT_REVIEW_DO_REVISE) {
+        event == WRIT_REVIEW_DO_REVISE || event == WRIT_REVIEW_DO_FAIL) {
         story->verdict = event;
         story->log = record->log;
     }

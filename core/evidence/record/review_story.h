@@ -9,11 +9,12 @@
 struct writ_review_story {
     struct writ_review review; /* in the arena */
     enum writ_review_state state;
-    uint64_t n;                     /* records so far */
-    int64_t changed_us;             /* time of the last change of state */
-    char digest[WRIT_DIGEST_TEXT];  /* of the terms */
-    enum writ_review_event verdict; /* ACCEPT, REJECT or REVISE when there was one; else OPEN */
-    struct writ_member_list log;    /* of the verdict, as recorded */
+    uint64_t n;                    /* records so far */
+    int64_t changed_us;            /* time of the last change of state */
+    char digest[WRIT_DIGEST_TEXT]; /* of the terms */
+    enum writ_review_event
+        verdict;                 /* ACCEPT, REJECT, REVISE or FAIL when there was one; else OPEN */
+    struct writ_member_list log; /* of the verdict, as recorded */
 };
 
 /**

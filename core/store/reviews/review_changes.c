@@ -72,7 +72,11 @@ put_record(struct writ_group *group, const struct writ_reviewed *review,
     if (event->reason != WRIT_REASON_NONE) {
         record.reason = writ_member_text(writ_reason_name(event->reason));
     }
-    if (event->finding != NULL) {
+    if (event->finding != NULL && event->finding->fault.len > 0) {
+        const struct writ_extension extension = {
+            .count_fault = writ_member_text(event->finding->fault)};
+        WRIT_TRY(writ_extension_make(&extension, arena, &record.extensions, err));
+    } else if (event->finding != NULL) {
         record.log = writ_member_list(event->finding->log, event->finding->log_n);
     }
     if (event->event == WRIT_REVIEW_DO_VOTE &&

@@ -69,6 +69,27 @@ is_submitted(enum writ_review_event event)
            event == WRIT_REVIEW_DO_DRIFT;
 }
 
+static bool
+is_verdict(enum writ_review_event event)
+{
+    return event == WRIT_REVIEW_DO_ACCEPT || event == WRIT_REVIEW_DO_REJECT ||
+           event == WRIT_REVIEW_DO_REVISE || event == WRIT_REVIEW_DO_FAIL;
+}
+
+/* A count outside of the transaction is that of a plug-in, and valid only for the votes that it
+ * counted: with one more record it is counted again. */
+static enum writ_reason
+check_count(const struct writ_entry_review *r, const struct writ_reviewed *review)
+{
+    if (!writ_review_is_plugin(review->story.review.engine) || !is_verdict(r->event) ||
+        r->finding->verdict != r->event) {
+        return WRIT_REASON_VOTE_NOT_ENTITLED;
+    }
+    return writ_view_is(r->digest, review->story.digest) && r->counted == review->story.n
+               ? WRIT_REASON_NONE
+               : WRIT_REASON_REVIEW_MISMATCH;
+}
+
 static enum writ_reason
 check_event(const struct writ_entry_review *r, const struct writ_reviewed *review, int64_t now_us)
 {
@@ -81,11 +102,14 @@ check_event(const struct writ_entry_review *r, const struct writ_reviewed *revie
     if (r->agent_id.ptr != NULL && !writ_view_equal(r->agent_id, review->story.review.agent_id)) {
         return WRIT_REASON_REVIEW_UNKNOWN;
     }
-    if (!is_submitted(r->event)) {
+    if (r->finding == NULL && !is_submitted(r->event)) {
         return WRIT_REASON_VOTE_NOT_ENTITLED;
     }
     if (!writ_review_move(review->story.state, r->event, &next) || review->until_us <= now_us) {
         return WRIT_REASON_REVIEW_CLOSED;
+    }
+    if (r->finding != NULL) {
+        return check_count(r, review);
     }
     return r->event == WRIT_REVIEW_DO_VOTE ? check_vote(r, review) : WRIT_REASON_NONE;
 }
@@ -127,13 +151,14 @@ make_event(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_rev
         .via = r->via,
         .crew_log = r->crew_log,
         .content = r->content,
+        .finding = r->finding,
         .vote = r->event == WRIT_REVIEW_DO_VOTE ? r->vote : WRIT_REVIEW_NO_VOTE,
         .ranking = r->ranking,
     };
     enum writ_review_state next = WRIT_REVIEW_ABSENT;
 
     if (writ_review_move(review->story.state, r->event, &next) &&
-        writ_review_phase(next) == WRIT_REVIEW_OVER) {
+        (r->finding != NULL || writ_review_phase(next) == WRIT_REVIEW_OVER)) {
         event.reason = writ_review_reason(next);
     }
     WRIT_TRY(writ_review_changes_make(ledger, review, &event, entry->arena, changes, err));

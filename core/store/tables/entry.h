@@ -260,12 +260,13 @@ struct writ_review_told {
 /** WRIT_ENTRY_REVIEW. The submitter checks who may do it; the ledger checks that voters are those
  * of the terms. */
 struct writ_entry_review {
-    enum writ_review_event event; /* VOTE, WITHDRAW, CANCEL, OUTDATE or DRIFT */
+    enum writ_review_event event; /* VOTE, WITHDRAW, CANCEL, OUTDATE or DRIFT; with `finding` its
+                                     verdict */
     struct writ_view id;
     struct writ_view tenant;   /* the review must be of it; ptr NULL: of any */
     struct writ_view agent_id; /* WITHDRAW: the agent that asked; ptr NULL: not compared */
     struct writ_view by;       /* VOTE: the voter */
-    struct writ_view digest;   /* VOTE: of the terms, as text */
+    struct writ_view digest;   /* VOTE, and a verdict: of the terms, as text */
     enum writ_review_vote vote;
     struct writ_review_ranking ranking;    /* VOTE: n 0 without one */
     struct writ_view feedback, confidence; /* ptr NULL: none */
@@ -275,6 +276,8 @@ struct writ_entry_review {
     struct writ_view crew_log; /* VOTE: digest of the log of the crew that voted; ptr NULL: none */
     const struct writ_sealed
         *content; /* VOTE: that log, to be kept beside the record; NULL: none */
+    const struct writ_review_finding *finding; /* a verdict: the count of a plug-in; NULL: none */
+    uint64_t counted; /* a verdict: the records of the review that it was counted from */
 
     /* written by the ledger */
     enum writ_reason refused; /* REVIEW_UNKNOWN, REVIEW_CLOSED, REVIEW_MISMATCH, VOTE_*; or NONE */

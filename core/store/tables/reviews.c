@@ -303,9 +303,9 @@ static WRIT_RESULT
 copy_review(const struct writ_review *from, struct writ_arena *arena, struct writ_review *ret,
     struct writ_err *err)
 {
-    struct writ_view *views[] = {&ret->id, &ret->name, &ret->engine, &ret->threshold, &ret->quorum,
-        &ret->subject, &ret->tenant, &ret->agent_id, &ret->intent_digest, &ret->target_state_digest,
-        &ret->rules_digest};
+    struct writ_view *views[] = {&ret->id, &ret->name, &ret->engine, &ret->engine_digest,
+        &ret->threshold, &ret->quorum, &ret->subject, &ret->tenant, &ret->agent_id,
+        &ret->intent_digest, &ret->target_state_digest, &ret->rules_digest};
 
     *ret = *from;
     ret->voters = writ_arena_get(arena, from->voters_n * sizeof *ret->voters);
@@ -318,6 +318,7 @@ copy_review(const struct writ_review *from, struct writ_arena *arena, struct wri
     for (size_t i = 0; i < from->voters_n; i++) {
         ret->voters[i] = from->voters[i];
         WRIT_TRY(copy_view(&ret->voters[i].id, arena, err));
+        WRIT_TRY(copy_view(&ret->voters[i].delegate, arena, err));
         WRIT_TRY(copy_view(&ret->voters[i].key, arena, err));
     }
     return WRIT_DONE;

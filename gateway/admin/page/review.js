@@ -36,11 +36,12 @@ const STATES = {
   cancelled: 'An administrator ended it.',
   outdated: 'The rules for this tool changed.',
   drifted: 'The target of the call changed after the approval.',
+  failed: 'The plug-in that counts the votes failed, so the call was refused.',
 };
 
 const EVENTS = {
   open: 'The review opened', vote: 'Vote', accept: 'Approved', reject: 'Rejected', revise: 'Changes asked for', expire: 'Out of time',
-  withdraw: 'Withdrawn', cancel: 'Cancelled', redeem: 'Redeemed: the call was permitted', drift: 'The target had changed', outdate: 'The rules had changed', join: 'Asked for again',
+  withdraw: 'Withdrawn', cancel: 'Cancelled', redeem: 'Redeemed: the call was permitted', drift: 'The target had changed', fail: 'The plug-in failed', outdate: 'The rules had changed', join: 'Asked for again',
 };
 
 /** The records of a review as a list; also part of the life of a call. */
@@ -52,6 +53,7 @@ export function events(records) {
       record.ranking !== undefined && el('p', { class: 'soft small' }, inWords(record)),
       record.feedback !== undefined && el('blockquote', {}, text(record.feedback)),
       record.reason !== undefined && el('p', { class: 'soft small' }, record.reason),
+      record.extensions?.writ?.count_fault !== undefined && el('p', { class: 'soft small' }, text(record.extensions.writ.count_fault)),
       record.extensions?.writ?.via === 'elicitation' && el('p', { class: 'soft small' }, 'answered in the caller’s own client'),
       record.extensions?.writ?.via === 'bulk' && el('p', { class: 'soft small' }, 'cast together with votes on other calls of the same rule'),
       record.signature !== undefined && el('p', { class: 'soft small' }, 'signed by the voter’s own key'))));
@@ -122,9 +124,17 @@ function numbers(review) {
     facts([
       ['Review', digest(review.id)], ['Terms of the review', digest(review.review_digest)], ['Intent', digest(review.intent_digest)],
       ['Arguments', decision.params_hash && digest(decision.params_hash)], ['Policy', decision.policy_digest && digest(decision.policy_digest)],
+      ['Plug-in that counts', review.engine_digest && digest(review.engine_digest)],
       ['Tool’s definition', decision.extensions?.writ?.definition && digest(decision.extensions.writ.definition)],
       ['In the ledger', el('a', { href: `/ledger/${encodeURIComponent(review.id)}` }, 'the life of this call')],
     ]));
+}
+
+/** How the votes of a review are counted. */
+function counting(review) {
+  if (review.engine_digest !== undefined) return ['The plug-in ', name(review.engine), ' counts when all have voted.'];
+  const rule = WEIGHING.has(review.engine) ? `Threshold ${review.threshold} of the votes cast, quorum` : 'A tie asks for changes. Quorum';
+  return `${ENGINES[review.engine] ?? ''} ${rule} ${review.quorum}.`;
 }
 
 function votes(review) {
@@ -142,7 +152,7 @@ function votes(review) {
       voter.ranking !== undefined && el('p', { class: 'soft small' }, inWords(voter)),
       voter.voted_at !== undefined && el('p', { class: 'soft small' }, when(voter.voted_at)),
       said.get(voter.id) !== undefined && el('blockquote', {}, text(said.get(voter.id)))))),
-    el('p', { class: 'soft small' }, `${ENGINES[review.engine] ?? ''} ${WEIGHING.has(review.engine) ? `Threshold ${review.threshold} of the votes cast, quorum` : 'A tie asks for changes. Quorum'} ${review.quorum}. Silence never approves.`),
+    el('p', { class: 'soft small' }, counting(review), ' Silence never approves.'),
   ];
 }
 

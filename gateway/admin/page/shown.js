@@ -62,7 +62,7 @@ export const OUTCOMES = ['executed', 'blocked', 'error', 'timeout'];
 const WORDS = {
   ...DECISIONS,
   open: 'Open', approved: 'Approved', redeemed: 'Redeemed', rejected: 'Rejected', revised: 'Changes asked for', expired: 'Expired', lapsed: 'Lapsed',
-  withdrawn: 'Withdrawn', cancelled: 'Cancelled', outdated: 'Outdated', drifted: 'Target changed',
+  withdrawn: 'Withdrawn', cancelled: 'Cancelled', outdated: 'Outdated', drifted: 'Target changed', failed: 'Not counted',
   executed: 'Executed', blocked: 'Blocked', error: 'Error', timeout: 'Timeout', approve: 'Approve', reject: 'Reject', modify: 'Changes', abstain: 'Abstain',
 };
 /** States of an upstream, of the ledger and of a definition. */
@@ -71,7 +71,7 @@ const PARTS = {
   new: 'New', changed: 'Changed', gone: 'No longer seen', accepted: 'Accepted',
 };
 const GOOD = new Set(['accepted', 'up', 'ready', 'approved', 'redeemed', 'allow', 'executed', 'approve']);
-const BAD = new Set(['changed', 'down', 'poisoned', 'refusing', 'rejected', 'deny', 'reject', 'error', 'timeout', 'blocked']);
+const BAD = new Set(['changed', 'down', 'poisoned', 'refusing', 'rejected', 'failed', 'deny', 'reject', 'error', 'timeout', 'blocked']);
 const WAITING = new Set(['sick', 'new', 'open', 'revised', 'revise', 'require_approval', 'modify']);
 
 /** A word of the records as a person says it. */

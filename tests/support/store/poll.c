@@ -46,6 +46,13 @@ writ_poll_asking(struct writ_kit *kit, struct writ_poll_spec s)
         .voters = a->voters,
         .voters_n = 3,
     };
+    if (s.plugin) {
+        a->terms.engine = WRIT_LIT("tally.so");
+        a->terms.engine_digest =
+            WRIT_LIT("sha256:0000000000000000000000000000000000000000000000000000000000000000");
+        a->terms.options = (struct writ_review_ranking){
+            {WRIT_REVIEW_APPROVE, WRIT_REVIEW_MODIFY, WRIT_REVIEW_REJECT}, 3};
+    }
     a->ask.terms = &a->terms;
     a->ask.arguments = WRIT_LIT("{\"amount\":100}");
     a->ask.continuation = writ_view_str(s.continuation);
@@ -163,6 +170,61 @@ writ_poll_vote(struct writ_kit *kit, const char *id, const char *by, enum writ_r
     ck_assert_msg(
         state == want, "by %s: " WRIT_VIEW_FMT, by, WRIT_VIEW_ARG(writ_review_state_name(state)));
     writ_arena_free(arena);
+}
+
+void
+writ_poll_rank(struct writ_kit *kit, const char *id, const char *by, enum writ_review_vote first,
+    enum writ_review_state want)
+{
+    static const enum writ_review_vote all[] = {
+        WRIT_REVIEW_APPROVE, WRIT_REVIEW_MODIFY, WRIT_REVIEW_REJECT};
+    struct writ_arena *arena = writ_arena_new(WRIT_POLL_ARENA);
+    struct writ_review_told now = writ_poll_look(kit, id, arena);
+    struct writ_review_ranking ranking = {{first}, 1};
+    struct writ_poll_event e;
+
+    for (size_t i = 0; i < 3; i++) {
+        if (all[i] != first) {
+            ranking.list[ranking.n++] = all[i];
+        }
+    }
+    e = writ_poll_sent(kit, (struct writ_entry_review){.event = WRIT_REVIEW_DO_VOTE,
+                                .id = writ_view_str(id),
+                                .by = writ_view_str(by),
+                                .digest = writ_view_str(now.digest),
+                                .vote = first,
+                                .ranking = ranking});
+    ck_assert_int_eq(e.code, WRIT_OK);
+    ck_assert_int_eq(e.entry.review.refused, WRIT_REASON_NONE);
+    ck_assert_int_eq(e.entry.review.told.state, want);
+    writ_arena_free(e.entry.arena);
+    writ_arena_free(arena);
+}
+
+enum writ_reason
+writ_poll_counted(
+    struct writ_kit *kit, const char *id, enum writ_review_event verdict, uint64_t records)
+{
+    static const struct writ_view log[] = {WRIT_LIT("{\"type\":\"crew.completed\"}")};
+    struct writ_arena *arena = writ_arena_new(WRIT_POLL_ARENA);
+    struct writ_review_told now = writ_poll_look(kit, id, arena);
+    struct writ_review_finding finding = {.verdict = verdict, .log = log, .log_n = 1};
+    enum writ_reason refused;
+    struct writ_poll_event e;
+
+    if (verdict == WRIT_REVIEW_DO_FAIL) {
+        finding = (struct writ_review_finding){.verdict = verdict, .fault = WRIT_LIT("it crashed")};
+    }
+    e = writ_poll_sent(kit, (struct writ_entry_review){.event = verdict,
+                                .id = writ_view_str(id),
+                                .digest = writ_view_str(now.digest),
+                                .finding = &finding,
+                                .counted = records});
+    refused = e.entry.review.refused;
+    ck_assert_int_eq(e.code, WRIT_OK);
+    writ_arena_free(e.entry.arena);
+    writ_arena_free(arena);
+    return refused;
 }
 
 void

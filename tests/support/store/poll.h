@@ -20,7 +20,8 @@ struct writ_poll_asking {
 struct writ_poll_spec {
     const char *state, *rules, *continuation, *subject, *quorum;
     struct writ_kit_spec spec;
-    bool veto; /* bob has one */
+    bool veto;   /* bob has one */
+    bool plugin; /* a plug-in counts rankings */
 };
 
 /** An entry of a review, with its own memory. */
@@ -54,6 +55,12 @@ enum writ_reason writ_poll_vote_as(struct writ_kit *kit, const char *id, const c
 /** A vote that is taken, and leads to that state. */
 void writ_poll_vote(struct writ_kit *kit, const char *id, const char *by,
     enum writ_review_vote vote, enum writ_review_state want);
+/** As writ_poll_vote, with a ranking that has this vote first, for a plug-in. */
+void writ_poll_rank(struct writ_kit *kit, const char *id, const char *by,
+    enum writ_review_vote first, enum writ_review_state want);
+/** The count of a plug-in, of the votes as they were with so many records; why it was refused. */
+enum writ_reason writ_poll_counted(
+    struct writ_kit *kit, const char *id, enum writ_review_event verdict, uint64_t records);
 /** Two votes of three: approved. */
 void writ_poll_approve(struct writ_kit *kit, const char *id);
 /** Any other event; why it was refused. */

@@ -387,6 +387,158 @@ START_TEST(panel_with_an_order_dependent_engine_is_refused)
 }
 END_TEST
 
+/* ---- plug-ins */
+
+/** What a plug-in does; `asked` counts its calls. */
+struct deed {
+    enum { ELECTS, BALLOT, TIE, FORGES, REFUSES, FAILS, RUNS_OUT } what;
+    size_t winner; /* of the candidates in their order: approve, modify, reject */
+    size_t asked;
+};
+
+static writ_result
+do_deed(void *ctx, const struct writ_crew_poll *poll, struct writ_crew_tally *tally,
+    bool *ret_refused, struct writ_err *err)
+{
+    struct deed *deed = ctx;
+
+    deed->asked++;
+    ck_assert_uint_eq(poll->candidates_n, 3);
+    *ret_refused = deed->what == REFUSES;
+    if (deed->what == ELECTS || deed->what == REFUSES) {
+        tally->candidate(tally, deed->winner);
+    } else if (deed->what == BALLOT) {
+        tally->ballot(tally, poll->ballots_n - 1);
+    } else if (deed->what == FORGES) {
+        tally->candidate(tally, 3);
+    } else if (deed->what == FAILS) {
+        WRIT_FAIL(err, WRIT_E_IO, "its process was ended by signal 11 \033[31m");
+    } else if (deed->what == RUNS_OUT) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    return WRIT_DONE;
+}
+
+static struct writ_review
+plugin_review(const char *votes)
+{
+    struct writ_review review = review_of(votes, "tally.so", "1/2");
+
+    review.engine_digest =
+        WRIT_LIT("sha256:0000000000000000000000000000000000000000000000000000000000000000");
+    return review;
+}
+
+static enum writ_review_event
+look_with(
+    const char *votes, struct deed *deed, struct writ_arena *arena, struct writ_review_finding *ret)
+{
+    struct writ_review review = plugin_review(votes);
+    const struct writ_panel_plugin plugin = {do_deed, deed};
+    struct writ_review_judge judge = writ_panel_judge_with(&plugin);
+
+    ck_assert_ok(writ_review_look(&judge, &review, arena, ret, NULL));
+    return ret->verdict;
+}
+
+START_TEST(plugin_counts_once_when_all_have_voted_and_its_winner_is_the_verdict)
+{
+    static const enum writ_review_event verdicts[] = {
+        WRIT_REVIEW_DO_ACCEPT, WRIT_REVIEW_DO_REVISE, WRIT_REVIEW_DO_REJECT};
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review_finding finding, again;
+
+    for (size_t i = 0; i < 3; i++) {
+        struct deed deed = {.what = ELECTS, .winner = i};
+
+        ck_assert_int_eq(look_with("aam", &deed, arena, &finding), verdicts[i]);
+        ck_assert_uint_eq(deed.asked, 1);
+        ck_assert_uint_gt(finding.log_n, 0);
+        ck_assert_int_eq(look_with("aam", &deed, arena, &again), verdicts[i]);
+        ck_assert_uint_eq(again.log_n, finding.log_n);
+        for (size_t at = 0; at < again.log_n; at++) {
+            ck_assert(writ_view_equal(again.log[at], finding.log[at]));
+        }
+    }
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const missing[] = {"aa-", "---", "a-A"};
+        struct deed deed = {.what = ELECTS};
+
+        ck_assert_int_eq(look_with(missing[i], &deed, arena, &finding), WRIT_REVIEW_DO_VOTE);
+        ck_assert_uint_eq(deed.asked, 0);
+    }
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(plugin_gives_no_verdict_of_its_own_but_that_of_a_tie)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review_finding finding;
+    struct deed deed = {.what = TIE};
+
+    ck_assert_int_eq(look_with("aaa", &deed, arena, &finding), WRIT_REVIEW_DO_REVISE);
+    deed.what = BALLOT; /* its first choice */
+    ck_assert_int_eq(look_with("aar", &deed, arena, &finding), WRIT_REVIEW_DO_REJECT);
+    ck_assert_int_eq(look_with("rra", &deed, arena, &finding), WRIT_REVIEW_DO_ACCEPT);
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(plugin_that_fails_refuses_or_forges_fails_the_count)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review_finding finding;
+    struct deed deed = {.what = FAILS};
+
+    ck_assert_int_eq(look_with("aaa", &deed, arena, &finding), WRIT_REVIEW_DO_FAIL);
+    ck_assert_view(finding.fault, "its process was ended by signal 11 ?[31m");
+    ck_assert_uint_eq(finding.log_n, 0);
+    deed.what = REFUSES;
+    ck_assert_int_eq(look_with("aaa", &deed, arena, &finding), WRIT_REVIEW_DO_FAIL);
+    ck_assert_view(finding.fault, "it refuses the ballots");
+    deed.what = FORGES;
+    ck_assert_int_eq(look_with("aaa", &deed, arena, &finding), WRIT_REVIEW_DO_FAIL);
+    ck_assert_view(finding.fault, "it names a winner that there is not");
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(plugin_without_memory_is_counted_again_later)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review review = plugin_review("aaa");
+    struct deed deed = {.what = RUNS_OUT};
+    const struct writ_panel_plugin plugin = {do_deed, &deed};
+    struct writ_review_judge judge = writ_panel_judge_with(&plugin);
+    struct writ_review_finding finding = {.log_n = 7};
+
+    ck_assert_code(writ_review_look(&judge, &review, arena, &finding, NULL), WRIT_E_NOMEM);
+    ck_assert_uint_eq(finding.log_n, 7);
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(veto_and_abstentions_need_no_plugin)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review_finding finding;
+    struct writ_review review;
+    struct deed deed = {.what = ELECTS};
+
+    ck_assert_int_eq(look_with("aR-", &deed, arena, &finding), WRIT_REVIEW_DO_REJECT);
+    ck_assert_int_eq(look_with("xxx", &deed, arena, &finding), WRIT_REVIEW_DO_REVISE);
+    ck_assert_uint_eq(deed.asked, 0);
+    review = plugin_review("aaa"); /* where no plug-in can be asked there is no verdict */
+    ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &finding, NULL));
+    ck_assert_int_eq(finding.verdict, WRIT_REVIEW_DO_VOTE);
+    review = plugin_review("Raa");
+    ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &finding, NULL));
+    ck_assert_int_eq(finding.verdict, WRIT_REVIEW_DO_REJECT);
+    writ_arena_free(arena);
+}
+END_TEST
+
 START_TEST(count_with_each_engine_of_the_table_gives_a_verdict)
 {
 #define LOOKS(NAME, word, NEEDS) ck_assert_int_eq(look("aaa", (word), "2"), WRIT_REVIEW_DO_ACCEPT);
@@ -414,8 +566,11 @@ START_TEST(panel_of_the_same_votes_gives_the_same_events)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("panel", panel_decides_once_no_vote_can_change_the_verdict,
-    panel_verdict_holds_under_every_later_vote,
+WRIT_UNIT_MAIN("panel", plugin_counts_once_when_all_have_voted_and_its_winner_is_the_verdict,
+    plugin_gives_no_verdict_of_its_own_but_that_of_a_tie,
+    plugin_that_fails_refuses_or_forges_fails_the_count,
+    plugin_without_memory_is_counted_again_later, veto_and_abstentions_need_no_plugin,
+    panel_decides_once_no_vote_can_change_the_verdict, panel_verdict_holds_under_every_later_vote,
     panel_unanimous_needs_all_and_revises_on_one_objection,
     panel_counts_an_abstention_for_the_quorum_alone, panel_adds_weights_as_exact_fractions,
     panel_gives_the_vote_of_a_delegate_until_the_voter_votes,

@@ -213,8 +213,8 @@ static void
 dump(struct writ_buf *ret, const struct writ_config *config)
 {
     const struct writ_view texts[] = {config->public_origin, config->public_path, config->admin_url,
-        config->separator, config->issuer, config->keys, config->tls.cert, config->tls.key,
-        config->tls.client_ca, config->admin_tls.cert, config->admin_tls.key,
+        config->separator, config->issuer, config->keys, config->engines_folder, config->tls.cert,
+        config->tls.key, config->tls.client_ca, config->admin_tls.cert, config->admin_tls.key,
         config->admin_tls.client_ca, config->credential.typ};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

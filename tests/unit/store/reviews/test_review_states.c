@@ -18,7 +18,8 @@ in_state(struct writ_kit *kit, enum writ_review_state state)
         [WRIT_REVIEW_OUTDATED] = WRIT_REVIEW_DO_OUTDATE,
         [WRIT_REVIEW_DRIFTED] = WRIT_REVIEW_DO_DRIFT,
     };
-    const char *id = writ_poll_opened(kit, (spec){.quorum = "3"});
+    const char *id =
+        writ_poll_opened(kit, (spec){.quorum = "3", .plugin = state == WRIT_REVIEW_FAILED});
 
     switch (state) {
     case WRIT_REVIEW_APPROVED:
@@ -43,6 +44,9 @@ in_state(struct writ_kit *kit, enum writ_review_state state)
     case WRIT_REVIEW_OUTDATED:
     case WRIT_REVIEW_DRIFTED:
         ck_assert_int_eq(writ_poll_happens(kit, id, ends[state]), WRIT_REASON_NONE);
+        break;
+    case WRIT_REVIEW_FAILED:
+        ck_assert_int_eq(writ_poll_counted(kit, id, WRIT_REVIEW_DO_FAIL, 1), WRIT_REASON_NONE);
         break;
     case WRIT_REVIEW_ABSENT:
     case WRIT_REVIEW_OPEN:
@@ -101,6 +105,7 @@ does(struct writ_kit *kit, const char *id, enum writ_review_event event)
     case WRIT_REVIEW_DO_ACCEPT: /* only the writer's own counting brings these */
     case WRIT_REVIEW_DO_REJECT:
     case WRIT_REVIEW_DO_REVISE:
+    case WRIT_REVIEW_DO_FAIL:
         taken = writ_poll_happens(kit, id, event) == WRIT_REASON_NONE;
         break;
     case WRIT_REVIEW_EVENT_COUNT:
@@ -114,7 +119,7 @@ static bool
 is_the_writers_own(enum writ_review_event event)
 {
     return event == WRIT_REVIEW_DO_ACCEPT || event == WRIT_REVIEW_DO_REJECT ||
-           event == WRIT_REVIEW_DO_REVISE;
+           event == WRIT_REVIEW_DO_REVISE || event == WRIT_REVIEW_DO_FAIL;
 }
 
 static enum writ_review_state
@@ -192,6 +197,73 @@ START_TEST(each_event_on_an_unknown_review_changes_nothing)
     }
     writ_poll_told(&kit, (spec){.continuation = "none"}, WRIT_REASON_CONTINUATION_MISMATCH);
     ck_assert_int_eq(writ_kit_number(&kit, "SELECT count(*) FROM record WHERE kind = 4"), 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* ---- counts of a plug-in */
+
+START_TEST(count_of_a_plugin_is_taken_for_the_votes_that_it_counted)
+{
+    struct writ_kit kit;
+    const char *id;
+
+    writ_poll_start(&kit);
+    id = writ_poll_opened(&kit, (spec){.plugin = true});
+    writ_poll_rank(&kit, id, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    writ_poll_rank(&kit, id, "bob", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    /* all three agree, but only the plug-in says so */
+    writ_poll_rank(&kit, id, "eve", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    ck_assert_int_eq(
+        writ_poll_counted(&kit, id, WRIT_REVIEW_DO_ACCEPT, 3), WRIT_REASON_REVIEW_MISMATCH);
+    writ_poll_rank(&kit, id, "eve", WRIT_REVIEW_REJECT, WRIT_REVIEW_OPEN);
+    ck_assert_int_eq(
+        writ_poll_counted(&kit, id, WRIT_REVIEW_DO_ACCEPT, 4), WRIT_REASON_REVIEW_MISMATCH);
+    ck_assert_int_eq(state_of(&kit, id), WRIT_REVIEW_OPEN);
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    ck_assert_int_eq(writ_poll_counted(&kit, id, WRIT_REVIEW_DO_ACCEPT, 5), WRIT_REASON_NONE);
+    ck_assert_int_eq(state_of(&kit, id), WRIT_REVIEW_APPROVED);
+    ck_assert_int_eq(
+        writ_poll_counted(&kit, id, WRIT_REVIEW_DO_REJECT, 6), WRIT_REASON_REVIEW_CLOSED);
+    writ_kit_call_free(writ_poll_redeemed(&kit, (spec){.plugin = true})->call);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(count_of_a_plugin_in_a_review_of_another_engine_is_refused)
+{
+    struct writ_kit kit;
+    const char *id;
+
+    writ_poll_start(&kit);
+    id = writ_poll_opened(&kit, (spec){0});
+    ck_assert_int_eq(
+        writ_poll_counted(&kit, id, WRIT_REVIEW_DO_ACCEPT, 1), WRIT_REASON_VOTE_NOT_ENTITLED);
+    ck_assert_int_eq(
+        writ_poll_counted(&kit, id, WRIT_REVIEW_DO_CANCEL, 1), WRIT_REASON_VOTE_NOT_ENTITLED);
+    ck_assert_int_eq(state_of(&kit, id), WRIT_REVIEW_OPEN);
+    id = writ_poll_opened(&kit, (spec){.plugin = true, .spec = {.argument = "b"}});
+    ck_assert_int_eq(
+        writ_poll_counted(&kit, id, WRIT_REVIEW_DO_CANCEL, 1), WRIT_REASON_VOTE_NOT_ENTITLED);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(failed_count_refuses_the_call_once_and_a_veto_needs_no_count)
+{
+    struct writ_kit kit;
+    const char *id;
+
+    writ_poll_start(&kit);
+    id = writ_poll_opened(&kit, (spec){.plugin = true});
+    ck_assert_int_eq(writ_poll_counted(&kit, id, WRIT_REVIEW_DO_FAIL, 1), WRIT_REASON_NONE);
+    ck_assert_int_eq(state_of(&kit, id), WRIT_REVIEW_FAILED);
+    writ_poll_told(&kit, (spec){.plugin = true}, WRIT_REASON_APPROVAL_FAILED);
+    id = writ_poll_opened(&kit, (spec){.plugin = true, .veto = true});
+    writ_poll_rank(&kit, id, "bob", WRIT_REVIEW_REJECT, WRIT_REVIEW_REJECTED);
+    writ_poll_sound(&kit);
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -335,7 +407,9 @@ START_TEST(waiter_wakes_on_timeout_expiry_and_close)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("review_states", each_event_in_each_state_follows_the_table,
-    each_event_after_a_restart_follows_the_table, each_event_on_an_unknown_review_changes_nothing,
-    removed_rules_end_their_own_reviews_only, waiter_wakes_on_the_verdict_and_not_on_a_vote,
-    waiter_wakes_on_timeout_expiry_and_close)
+WRIT_UNIT_MAIN("review_states", count_of_a_plugin_is_taken_for_the_votes_that_it_counted,
+    count_of_a_plugin_in_a_review_of_another_engine_is_refused,
+    failed_count_refuses_the_call_once_and_a_veto_needs_no_count,
+    each_event_in_each_state_follows_the_table, each_event_after_a_restart_follows_the_table,
+    each_event_on_an_unknown_review_changes_nothing, removed_rules_end_their_own_reviews_only,
+    waiter_wakes_on_the_verdict_and_not_on_a_vote, waiter_wakes_on_timeout_expiry_and_close)
