@@ -427,7 +427,9 @@ put_review(const struct writ_approval *approval, struct writ_buf *ret)
                                          : ", ",
             WRIT_VIEW_ARG(review->options.items[i]));
     }
-    writ_buf_fmt(&text, ", quorum " WRIT_VIEW_FMT, WRIT_VIEW_ARG(review->quorum));
+    if (review->plugin == NULL) {
+        writ_buf_fmt(&text, ", quorum " WRIT_VIEW_FMT, WRIT_VIEW_ARG(review->quorum));
+    }
     writ_buf_str(
         &text, approval->hints_asked != 0 ? "; unless the tool is annotated otherwise" : "");
     put_line(ret, "review", writ_buf_view(&text));

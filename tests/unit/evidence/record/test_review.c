@@ -269,6 +269,50 @@ START_TEST(review_terms_read_back_and_the_digest_covers_all)
 }
 END_TEST
 
+START_TEST(terms_of_a_plugin_have_its_digest_and_options)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review review = sample(), back;
+    writ_auto_buf text = writ_buf_make(WRIT_REVIEW_TERMS_MAX);
+    const struct writ_json *value = NULL;
+
+    review.engine = WRIT_LIT("tally.so");
+    review.options = (struct writ_review_ranking){{WRIT_REVIEW_APPROVE, WRIT_REVIEW_REJECT}, 2};
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review.engine_digest = WRIT_LIT("sha256:00");
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review.engine_digest =
+        WRIT_LIT("sha256:0000000000000000000000000000000000000000000000000000000000000000");
+    ck_assert_ok(writ_review_put_terms(&review, &text, NULL));
+    ck_assert_ok(
+        writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &value, NULL));
+    ck_assert_ok(writ_review_read_terms(value, arena, &back, NULL));
+    ck_assert(writ_view_equal(back.engine_digest, review.engine_digest));
+    review.options.n = 0;
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = sample();
+    review.engine_digest = back.engine_digest; /* of no plug-in */
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(plugin_name_is_that_of_a_file_in_one_folder)
+{
+    static const char *const names[] = {"tally.so", "ranked-pairs.so", "a_1.2.so"};
+    static const char *const others[] = {
+        "", ".so", "so", "borda", "../a.so", "a/b.so", ".a.so", "a b.so", "a\"b.so", "a.so.1"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ck_assert_msg(writ_review_is_plugin(writ_view_str(names[i])), "%s", names[i]);
+        ck_assert_int_eq(writ_review_need(writ_view_str(names[i])), WRIT_REVIEW_NEEDS_RANKING);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        ck_assert_msg(!writ_review_is_plugin(writ_view_str(others[i])), "%s", others[i]);
+    }
+}
+END_TEST
+
 START_TEST(terms_with_a_forbidden_voter_are_refused)
 {
     struct writ_review review = sample();
@@ -329,7 +373,9 @@ START_TEST(review_vote_limits_feedback_and_confidence)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("review", review_next_of_each_state_and_event_follows_the_table,
+WRIT_UNIT_MAIN("review", terms_of_a_plugin_have_its_digest_and_options,
+    plugin_name_is_that_of_a_file_in_one_folder,
+    review_next_of_each_state_and_event_follows_the_table,
     review_next_leaves_no_final_state_and_can_end_each_live_one,
     review_next_approves_by_acceptance_only_and_redeems_once,
     review_next_ends_open_and_approved_reviews_alike,
