@@ -1,9 +1,11 @@
-/* A log on disk. After a write that failed nothing is written any more: a log has no gaps. The lock
+/* A log on disk. What a flush has confirmed is there after a power failure too; after a write that
+ * failed nothing is written any more: a log has no gaps. The lock
  * lasts as long as the program, and a moment longer when it is killed: until the process that it
  * was just starting is gone too. So taking it has some patience. */
 #include "cli/crew/log_file.h"
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "gateway/crews/rerun.h"
 
 #include <errno.h>
@@ -85,6 +87,32 @@ take(int fd, const char *path, struct writ_log_file **ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* Makes the name of a new file durable. */
+static WRIT_RESULT
+sync_folder(const char *path, struct writ_err *err)
+{
+    struct writ_view whole = writ_view_str(path);
+    writ_auto_buf folder = writ_buf_make(WRIT_TEXT_PATH_MAX);
+    size_t slash = whole.len;
+    writ_result result = WRIT_DONE;
+    int fd;
+
+    while (slash > 0 && path[slash - 1] != '/') {
+        slash--;
+    }
+    writ_buf_put(&folder, slash > 0 ? writ_view_sub(whole, 0, slash) : WRIT_LIT("."));
+    writ_buf_byte(&folder, '\0');
+    WRIT_TRY(writ_buf_check(&folder, err));
+    fd = open(folder.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fsync(fd) != 0) {
+        result = fault(err);
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return result;
+}
+
 WRIT_RESULT
 writ_log_file_create(const char *path, struct writ_log_file **ret, struct writ_err *err)
 {
@@ -94,7 +122,8 @@ writ_log_file_create(const char *path, struct writ_log_file **ret, struct writ_e
         WRIT_FAIL(err, errno == EEXIST ? WRIT_E_INVALID : WRIT_E_IO, "%s: %s", path,
             strerrordesc_np(errno));
     }
-    return take(fd, path, ret, err);
+    WRIT_TRY(take(fd, path, ret, err));
+    return sync_folder(path, err);
 }
 
 WRIT_RESULT
@@ -149,7 +178,7 @@ writ_log_file_flush(struct writ_log_file *file, struct writ_err *err)
         return WRIT_DONE;
     }
     WRIT_TRY(check(file, err));
-    return settle(file, fflush(file->stream) == 0, err);
+    return settle(file, fflush(file->stream) == 0 && fdatasync(fileno(file->stream)) == 0, err);
 }
 
 void

@@ -6,7 +6,8 @@
 
 struct writ_log_file;
 
-/** Makes a new file. WRIT_E_INVALID (it exists), WRIT_E_IO, WRIT_E_NOMEM. */
+/** Makes a new file, whose name is durable; `ret` is set also when that alone fails.
+ * WRIT_E_INVALID (it exists), WRIT_E_IO, WRIT_E_NOMEM. */
 WRIT_RESULT writ_log_file_create(
     const char *path, struct writ_log_file **ret, struct writ_err *err);
 
@@ -17,8 +18,9 @@ WRIT_RESULT writ_log_file_open(const char *path, struct writ_log_file **ret, str
 /** Drops everything after the first `len` bytes; writing continues there. WRIT_E_IO. */
 WRIT_RESULT writ_log_file_cut(struct writ_log_file *file, size_t len, struct writ_err *err);
 
-/** Writes; a whole input is flushed before anything acts on it. NULL does nothing. WRIT_E_IO:
- * also for a log longer than WRIT_RERUN_LOG_MAX, and after a write that failed. */
+/** Writes; a whole input is flushed, which is durable, before anything acts on it. NULL does
+ * nothing. WRIT_E_IO: also for a log longer than WRIT_RERUN_LOG_MAX, and after a write that failed.
+ */
 WRIT_RESULT writ_log_file_line(
     struct writ_log_file *file, struct writ_view line, struct writ_err *err);
 WRIT_RESULT writ_log_file_bytes(

@@ -1,7 +1,7 @@
 // `writ crew run` and `writ crew replay`: crews of processes and of scripts, and their logs.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,6 +31,28 @@ const SCRIPT = {
 
 const ANSWERS = `if (e.type === 'agent.step.requested') answer({ author: 'draft', reviewer: 'approve', fixer: ` +
   `'reject', editor: { final: 1 } }[e.roleId]);`;
+
+test('an input and its events are on the disk before an agent gets its step', (t) => {
+  if (process.env.WRIT_SANITIZED) return t.skip('a sanitizer wants to be the first library');
+  const dir = folder();
+  const [log, trace, lost, so] = ['session.log', 'synced', 'lost', 'synced.so'].map((name) => join(dir, name));
+  const made = spawnSync('cc', ['-shared', '-fPIC', '-x', 'c', '-D_GNU_SOURCE', `-DTRACE="${trace}"`, '-o', so,
+    join(process.env.WRIT_SOURCE_DIR, 'tests/support/crew/synced.inc')], { encoding: 'utf8' });
+  assert.equal(made.status, 0, made.stderr);
+  const agents = worker(dir, `
+    const size = Number(fs.readFileSync('${trace}', 'utf8').trimEnd().split('\\n').at(-1));
+    const safe = fs.readFileSync('${log}').subarray(0, size).toString();
+    if (e.correlationId && !safe.includes(e.correlationId)) fs.writeFileSync('${lost}', safe);
+    ${ANSWERS}`);
+  const ran = spawnSync(writ, ['crew', 'run', put(dir, 'shape.json', SHAPE), '--agents', agents, '--log', log],
+    { encoding: 'utf8', env: { ...process.env, LD_PRELOAD: so } });
+  assert.equal(ran.status, 0, ran.stderr);
+  const synced = readFileSync(trace, 'utf8').trimEnd().split('\n');
+  assert.equal(synced[0], 'folder', 'its name is durable too');
+  assert.equal(Number(synced.at(-1)), readFileSync(log).length, 'so is its end');
+  assert.equal(existsSync(lost), false);
+  assert.equal(run('replay', log).status, 0);
+});
 
 test('a scripted crew gives the same log every time, and the log gives the same session', () => {
   const dir = folder();
