@@ -2,6 +2,8 @@
 
 export type Json = string;
 export type Action = 'talk_to' | 'delegate_to' | 'escalate_to';
+/** Why a crew ended before its last phase. */
+export type Abort = 'cancelled' | 'timeout' | 'undecided';
 export type Status = 'idle' | 'awaiting_responses' | 'completed' | 'aborted';
 export type Code =
   | 'unset' | 'invalid' | 'parse' | 'limit' | 'mismatch' | 'absent' | 'busy' | 'no_memory' | 'io' | 'crypto';
@@ -162,6 +164,9 @@ export class Pool extends Owned {
     leastImportance?: number;
     limit?: number;
   }): Json;
+  /** Does what an agent requests in JSON (writ_crew_pool_request): {"type": "pool.put", ...}. The caller has
+   * authenticated the agent. `insights`: what a put adds, for each other agent that subscribed. */
+  request(agentId: string, request: Json): { answer: Json; insights: { agentId: string; insight: Json }[] };
   statistics(): Json;
 }
 
@@ -208,8 +213,11 @@ export class Session extends Owned {
   start(input?: Json, task?: Json): Json[];
   deliver(event: Json): Json[];
   tick(now: number): Json[];
-  cancel(reason?: 'cancelled' | 'timeout'): Json[];
+  /** 'undecided': no agent was elected. */
+  cancel(reason?: Abort): Json[];
   request(from: string, to: string, action: Action): { allowed: boolean; events: Json[] };
+  /** As request, by the agent of an open step, in a nested crew too. A WritError 'absent': no such step is open. */
+  act(correlationId: string, to: string, action: Action): { allowed: boolean; events: Json[] };
   pending(): Json[];
   snapshot(): Json;
 }

@@ -11,7 +11,7 @@ const CODES = ['unset', 'ok', 'invalid', 'parse', 'limit', 'mismatch', 'absent',
 const LIMITS = ['textBytes', 'eventBytes', 'snapshotBytes', 'crewRoles', 'roleAgents', 'crewAgents', 'nesting',
   'phaseFixers', 'actionRecursion'];
 const ACTIONS = ['talk_to', 'delegate_to', 'escalate_to'];
-const REASONS = ['cancelled', 'timeout'];
+const REASONS = ['cancelled', 'timeout', 'undecided'];
 const POLICIES = ['abort', 're-emit-request', 'treat-as-failed'];
 const STATUSES = ['idle', 'awaiting_responses', 'completed', 'aborted'];
 const ENGINES = 8;
@@ -55,6 +55,8 @@ const imports = {
     }),
     hook: (session, hook, control) => callBack(sessions.get(session).frame, undefined,
       () => runHook(sessions.get(session).hooks, hook, control)),
+    take: (agent, insight) => callBack(frames.at(-1), undefined,
+      () => { frames.at(-1).taken.push({ agentId: textAt(agent), insight: textAt(insight) }); }),
     count: (engine, poll, tally) => callBack(frames.at(-1), 1, () => runCount(counters[engine], poll, tally)),
   },
   wasi_snapshot_preview1: {
@@ -150,7 +152,7 @@ class Scratch {
 
 /** One call: `work` gets its scratch memory. Keeps (2). */
 function call(work) {
-  const frame = { thrown: null };
+  const frame = { thrown: null, taken: [] };
   const scratch = new Scratch();
   frames.push(frame);
   try {
@@ -619,6 +621,16 @@ export class Pool extends Owned {
     });
   }
 
+  /** Does what an agent requests in JSON: the answer, and what others get of it that subscribed. */
+  request(agentId, request) {
+    return call((s, frame) => {
+      const ret = s.alloc(4), err = s.alloc(ERR.size);
+      check(x.writ_host_pool_request(pointerOf(this, Pool), s.view(agentId, 'agentId'), s.view(request, 'the request'),
+        ret, err), err);
+      return { answer: takeValue(word(ret)), insights: frame.taken };
+    });
+  }
+
   statistics() {
     return call((s) => {
       const ret = s.alloc(4);
@@ -761,16 +773,26 @@ export class Session extends Owned {
       x.writ_crew_session_cancel(session, choice(reason, REASONS, 'the reason'), events, err));
   }
 
-  request(from, to, action) {
+  /** `ask` of the library, for the agent or the step that `who` names. */
+  #permission(ask, who, what, to, action) {
     let allowed;
     const events = this.#events((session, s, ret, err) => {
       const at = s.alloc(4);
-      const code = x.writ_crew_session_request(session, s.view(from, 'from'), s.view(to, 'to'),
-        choice(action, ACTIONS, 'the action'), at, ret, err);
+      const code = ask(session, s.view(who, what), s.view(to, 'to'), choice(action, ACTIONS, 'the action'), at, ret,
+        err);
       allowed = bytes(at, 1)[0] !== 0;
       return code;
     });
     return { allowed, events };
+  }
+
+  request(from, to, action) {
+    return this.#permission(x.writ_crew_session_request, from, 'from', to, action);
+  }
+
+  /** As request, by the agent of an open step, whose correlation id only its worker has. */
+  act(correlationId, to, action) {
+    return this.#permission(x.writ_crew_session_act, correlationId, 'correlationId', to, action);
   }
 
   pending() {

@@ -170,6 +170,37 @@ const VALUES = [undefined, null, 0, -1, 1.5, NaN, Infinity, 2 ** 53, true, '', '
   '['.repeat(5000), 'x'.repeat(1 << 21), [], {}, [[]], ['\udc00'], Symbol('s'), 10n, () => 1, new Date(0), /x/,
   Object.create(null), new Proxy({}, {})];
 
+// What both packages say of an action of an open step, of requests to a pool, and of a crew that elects no agent.
+const PUT = JSON.stringify({ type: 'pool.put', content: 'the door is open', tags: ['t'] });
+const WANT = {
+  acts: [[true, []], [false, ['permission.denied']]], unknown: 'absent',
+  put: { added: true, insight: 1 }, told: [['bob', 'the door is open']], misspelt: 'invalid',
+  found: { insights: ['the door is open'], more: 0 }, undecided: 'undecided',
+};
+
+test('an agent acts by its open step, and requests insights; a crew may be undecided', { skip: SKIP }, () => {
+  const session = opened(), pool = new crew.Pool(4), failure = (work) => {
+    try { work(); } catch (error) { return error.code; }
+    return undefined;
+  };
+  const [step] = session.start('1').map((event) => JSON.parse(event)).filter((e) => e.type === 'agent.step.requested');
+  const act = (action) => session.act(step.correlationId, 'a-1', action);
+  pool.request('bob', '{"type":"pool.subscribe","anyTags":["t"]}');
+  const put = pool.request('ann', PUT);
+  const search = JSON.parse(pool.request('bob', '{"type":"pool.search","anyTags":["t"]}').answer);
+  assert.deepEqual({
+    acts: [act('talk_to'), act('delegate_to')].map(({ allowed, events }) =>
+      [allowed, events.map((event) => JSON.parse(event).type)]),
+    unknown: failure(() => session.act('0'.repeat(16), 'a-1', 'talk_to')),
+    put: JSON.parse(put.answer), told: put.insights.map((one) => [one.agentId, JSON.parse(one.insight).content]),
+    misspelt: failure(() => pool.request('ann', '{"type":"pool.search","anyTag":["t"]}')),
+    found: { ...search, insights: search.insights.map((one) => one.content) },
+    undecided: JSON.parse(session.cancel('undecided').at(-1)).reason,
+  }, WANT);
+  assert.deepEqual(JSON.parse(must(PYTHON, ['-IB', join(SOURCE, 'tests/support/python/crew_requests.py'),
+    join(folder, 'python'), PLAIN, AGENTS, PUT])), WANT);
+});
+
 test('values of every type give an error or a result, and the library goes on', { skip: SKIP }, () => {
   const closed = new crew.Shape(SHAPE);
   closed.close();
@@ -182,7 +213,8 @@ test('values of every type give an error or a result, and the library goes on', 
     (v) => new crew.Session({ crewId: v, graph: v }), (v) => opened({ now: v, hooks: v }), (v) => opened({ memory: v }),
     (v) => opened({ defaultTimeoutMs: v }), (v) => session.start(v, v),
     (v) => session.deliver(v), (v) => session.tick(v),
-    (v) => session.request(v, v, v), (v) => session.cancel(v === undefined ? 'x' : v), (v) => crew.canonical(v),
+    (v) => session.request(v, v, v), (v) => session.act(v, v, v), (v) => new crew.Pool(4).request(v, v),
+    (v) => session.cancel(v === undefined ? 'x' : v), (v) => crew.canonical(v),
     (v) => crew.hash(v), (v) => crew.correlation({ crewId: v, roleId: v, agentId: v, attempt: v }),
     (v) => crew.vote(v, v), (v) => crew.vote('"majority"', [{ agentId: v, output: v }]),
     (v) => crew.elect(v, v, v), (v) => crew.elect('borda', ['a', 'b'], [{ voter: v, ranking: v }]),

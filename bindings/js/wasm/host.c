@@ -77,6 +77,9 @@ IMPORT(count)
 int writ_host_count(
     uint32_t engine, const struct writ_crew_poll *poll, struct writ_crew_tally *tally);
 
+IMPORT(take)
+void writ_host_take(const struct writ_view *agent_id, const struct writ_view *insight);
+
 static double
 now(void *user)
 {
@@ -235,6 +238,23 @@ writ_host_pool_add(struct writ_crew_pool *pool, const struct writ_view views[4],
         .importance = importance};
 
     return writ_crew_pool_add(pool, &insight, err).code;
+}
+
+static void
+take(void *user, struct writ_view agent_id, struct writ_view insight)
+{
+    (void)user;
+    writ_host_take(&agent_id, &insight);
+}
+
+EXPORT(writ_host_pool_request)
+enum writ_code
+writ_host_pool_request(struct writ_crew_pool *pool, const struct writ_view *agent_id,
+    const struct writ_view *request, struct writ_crew_value **ret, struct writ_crew_err *err)
+{
+    const struct writ_crew_pool_reader reader = {take, NULL};
+
+    return writ_crew_pool_request(pool, *agent_id, *request, &reader, ret, err).code;
 }
 
 /** @param views segment, agent_id, not_agent */

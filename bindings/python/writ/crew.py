@@ -22,15 +22,15 @@ from ._library import (CODES, OK, Call, CrewErr, Finding, Handle, Owned, Result,
                        declare, finite, handle_of, lib, natural, pointer_of)
 
 __all__ = [
-    "Agent", "Agents", "Ballot", "Control", "Election", "Engines", "Entry", "Finding", "Graph", "HookCall", "Lint",
-    "Memory", "Pool", "Session", "Shape", "Verdict", "WritError", "canonical", "correlation", "dispatch", "elect",
+    "Agent", "Agents", "Ballot", "Control", "Delivery", "Election", "Engines", "Entry", "Finding", "Graph", "HookCall",
+    "Lint", "Memory", "Pool", "Session", "Shape", "Verdict", "WritError", "canonical", "correlation", "dispatch", "elect",
     "hash_text", "parse_ranking", "prompt", "vote",
 ]
 
 LIMITS = ("text_bytes", "event_bytes", "snapshot_bytes", "crew_roles", "role_agents", "crew_agents", "nesting",
           "phase_fixers", "action_recursion")
 ACTIONS = ("talk_to", "delegate_to", "escalate_to")
-REASONS = ("cancelled", "timeout")
+REASONS = ("cancelled", "timeout", "undecided")
 POLICIES = ("abort", "re-emit-request", "treat-as-failed")
 STATUSES = ("idle", "awaiting_responses", "completed", "aborted")
 
@@ -132,6 +132,13 @@ class _Options(Structure):
                 ("default_timeout_ms", c_double), ("auto_checkpoint", c_bool)]
 
 
+_Take = CFUNCTYPE(None, c_void_p, View, View)
+
+
+class _PoolReader(Structure):
+    _fields_ = [("take", _Take), ("user", c_void_p)]
+
+
 class _Events(Structure):
     _fields_ = [("list", POINTER(View)), ("n", c_size_t)]
 
@@ -198,6 +205,7 @@ _session_deliver = declare("writ_crew_session_deliver", Result, _P, View, _EV, _
 _session_tick = declare("writ_crew_session_tick", Result, _P, c_double, _EV, _E)
 _session_cancel = declare("writ_crew_session_cancel", Result, _P, c_int, _EV, _E)
 _session_request = declare("writ_crew_session_request", Result, _P, View, View, c_int, POINTER(c_bool), _EV, _E)
+_session_act = declare("writ_crew_session_act", Result, _P, View, View, c_int, POINTER(c_bool), _EV, _E)
 _session_pending = declare("writ_crew_session_pending", Result, _P, _EV, _E)
 _session_snapshot = declare("writ_crew_session_snapshot", Result, _P, _PP, _E)
 _session_resume = declare("writ_crew_session_resume", Result, POINTER(_Options), View, POINTER(View), c_size_t, c_int,
@@ -206,6 +214,7 @@ _pool_new = declare("writ_crew_pool_new", _P, c_size_t)
 _pool_free = declare("writ_crew_pool_free", None, _P)
 _pool_add = declare("writ_crew_pool_add", Result, _P, POINTER(_Insight), _E)
 _pool_read = declare("writ_crew_pool_read", Result, _P, POINTER(_Filter), _PP)
+_pool_request = declare("writ_crew_pool_request", Result, _P, View, View, POINTER(_PoolReader), _PP, _E)
 _pool_statistics = declare("writ_crew_pool_statistics", Result, _P, _PP)
 _limits_default = _Limits.in_dll(lib, "writ_crew_limits_default")
 
@@ -589,6 +598,13 @@ class Memory(Owned):
         return _take_value(ret) or ""
 
 
+class Delivery(NamedTuple):
+    """An insight for an agent that subscribed to it."""
+
+    agent_id: str
+    insight: str
+
+
 class Pool(Owned):
     """Insights that agents share."""
 
@@ -617,6 +633,20 @@ class Pool(Owned):
                              call.view(not_agent), least is not None, least or 0.0, natural(limit, "limit"))
             _check(_pool_read(pointer_of(self, Pool), byref(wanted), byref(ret)))
             return _take_value(ret) or ""
+
+    def request(self, agent_id: str, request: str) -> Tuple[str, List[Delivery]]:
+        """Does what an agent requests in JSON: {"type": "pool.put", ...}. Gives the answer, and what a put adds, for
+        each other agent that subscribed. The caller has authenticated the agent."""
+        taken: List[Delivery] = []
+
+        def take(_: Any, agent: View, insight: View) -> None:
+            taken.append(Delivery(agent.text() or "", insight.text() or ""))
+
+        with Call() as call:
+            ret, err, reader = c_void_p(), CrewErr(), _PoolReader(_Take(take), None)
+            _check(_pool_request(pointer_of(self, Pool), call.view(agent_id, "agent_id"),
+                                 call.view(request, "the request"), byref(reader), byref(ret), byref(err)), err)
+            return _take_value(ret) or "", taken
 
     def statistics(self) -> str:
         ret = c_void_p()
@@ -768,6 +798,13 @@ class Session(Owned):
         """Whether an agent may do something with another one, and the events of that."""
         allowed = c_bool()
         events = self._events(_session_request, lambda c: c.view(source), lambda c: c.view(to),
+                              choice(action, ACTIONS, "the action"), byref(allowed))
+        return bool(allowed), events
+
+    def act(self, correlation_id: str, to: str, action: str) -> Tuple[bool, List[str]]:
+        """As request, by the agent of an open step, in a nested crew too."""
+        allowed = c_bool()
+        events = self._events(_session_act, lambda c: c.view(correlation_id), lambda c: c.view(to),
                               choice(action, ACTIONS, "the action"), byref(allowed))
         return bool(allowed), events
 
