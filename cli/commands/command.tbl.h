@@ -218,6 +218,13 @@ FLAG(tools_accept, "odd",
 VALUE(tools_accept, "digest", "DIGEST",
     "Accept only this definition: the one you reviewed, even if another was seen since.")
 
+COMMAND(tools_program, "tools program", "CONFIG UPSTREAM", 2, 2,
+    "print the digests of a server's program",
+    "Reads the files that a server over stdio is made of: its program, the arguments that are paths of files, and those "
+    "of its program_digest. Prints lines for program_digest, each with the state of the file: new (not in "
+    "program_digest), same, changed or missing. It starts nothing. Exit 1 when a file of program_digest is changed or "
+    "missing, 0 otherwise.")
+
 COMMAND(ledger_init, "ledger init", "PATH|URI", 1, 1, "create an empty ledger",
     "The gateway never creates one, so that a wrong path cannot begin an empty history. PATH must "
     "not exist; its directory must not be writable by all users. The file gets mode 0600. A URI "

@@ -251,7 +251,7 @@ run_command(
 
     WRIT_TRY(writ_environment_inherit(environment, err));
     WRIT_TRY(writ_spawn_plan_new(argv, environment, NULL, &plan, err));
-    started = writ_spawn_start(plan, &hook.process, &fault);
+    started = writ_spawn_start(plan, -1, &hook.process, &fault);
     writ_spawn_plan_free(plan);
     if (!writ_is_ok(started)) {
         WRIT_FAIL(err, WRIT_E_IO, "cannot be started: %s", strerrordesc_np(fault));

@@ -173,6 +173,9 @@
         "upstream, program, restart_us, failures, why, detail, error, said",                       \
         "a child has ended. If it was never ready: failures in a row (`failures`), and its last "  \
         "standard error (`said`)")                                                                 \
+    X(UPSTREAM_PROGRAM_CHANGED, upstream_program_changed, SERVE, ERROR, "upstream, why",           \
+        "the program of a server over [stdio](stdio.md) is not started: a file differs from "      \
+        "`program_digest`. At most one a minute for each upstream, unless `why` changes")           \
     X(UPSTREAM_NOT_STARTED, upstream_not_started, SERVE, ERROR, "upstream, why",                   \
         "a child cannot be started")                                                               \
     X(UPSTREAM_CHILD_ENDS, upstream_child_ends, SERVE, INFO, "upstream, why, pid",                 \

@@ -251,7 +251,7 @@ WRIT_RESULT
 writ_policy_difference_put(const struct writ_policy_difference *d, struct writ_write *w)
 {
     static const char *const sections[] = {
-        "defaults", "definitions", "not_agreed", "reviewers", "reviews"};
+        "defaults", "definitions", "not_agreed", "programs", "reviewers", "reviews"};
 
     writ_write_object_begin(w);
     writ_write_name(w, WRIT_LIT("rules"));

@@ -56,6 +56,9 @@ no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
     case WRIT_UPCALL_CROWDED:
         end->refusal = WRIT_REASON_SHARE_EXCEEDED;
         return;
+    case WRIT_UPCALL_PROGRAM:
+        end->refusal = WRIT_REASON_UPSTREAM_PROGRAM_CHANGED;
+        return;
     case WRIT_UPCALL_NO_TOKEN:
         end->refusal =
             end->not_sent ? WRIT_REASON_UPSTREAM_TOKEN_MISSING : WRIT_REASON_UPSTREAM_FAILED;

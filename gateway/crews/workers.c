@@ -237,14 +237,16 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     case WRIT_CHILD_BROKEN_PIPE:
         set_why(worker, "its worker closed its input or output");
         break;
-    case WRIT_CHILD_REJECTED: /* `why` was set at that time */
+    case WRIT_CHILD_REJECTED:  /* `why` was set at that time */
+    case WRIT_CHILD_FORBIDDEN: /* not of a worker: no may_start */
         break;
     }
     refuse_all(worker, !worker->served); /* keeps (3) */
     writ_child_stop(child);              /* started again at the next request, not before */
 }
 
-static const struct writ_child_handler handler = {on_up, on_line, on_down, on_log};
+static const struct writ_child_handler handler = {
+    .on_up = on_up, .on_line = on_line, .on_down = on_down, .on_log = on_log};
 
 /* The variables of a process: whose it is, unless it is that of all, and what all inherit. */
 static void

@@ -10,6 +10,7 @@
 #include "evidence/json/write.h"
 #include "gateway/io/child.h"
 #include "gateway/io/exec_env.h"
+#include "gateway/io/program_files.h"
 #include "gateway/mcp/mcp.h"
 
 #include <string.h>
@@ -28,6 +29,8 @@ struct stdio_link {
     enum writ_child_why why; /* of the last end */
     int detail;
     bool is_up, answered;
+    struct writ_program_files files;
+    struct writ_err forbidden; /* the last refusal of program_digest */
 };
 
 /* ---- from the child */
@@ -112,7 +115,25 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     writ_discover_link_wake(&link->link);
 }
 
-static const struct writ_child_handler handler = {on_up, on_line, on_down, NULL};
+static enum writ_child_may
+may_start(void *ctx, struct writ_child *child, int *ret_program)
+{
+    struct stdio_link *link = ctx;
+    const struct writ_program_config *program = &link->link.server->program;
+    writ_result r;
+
+    if (program->n == 0) {
+        return WRIT_CHILD_MAY;
+    }
+    r = writ_program_files_check(&link->files, program, writ_child_plan(child), writ_clock_system(),
+        ret_program, &link->forbidden);
+    return writ_is_ok(r)           ? WRIT_CHILD_MAY
+           : r.code == WRIT_E_BUSY ? WRIT_CHILD_MAY_LATER
+                                   : WRIT_CHILD_MAY_NOT;
+}
+
+static const struct writ_child_handler handler = {
+    .may_start = may_start, .on_up = on_up, .on_line = on_line, .on_down = on_down};
 
 /* ---- errors */
 
@@ -161,6 +182,7 @@ put_end(const struct stdio_link *link, struct writ_buf *ret)
     case WRIT_CHILD_UNSET:
     case WRIT_CHILD_NOT_STARTED:
     case WRIT_CHILD_REJECTED:
+    case WRIT_CHILD_FORBIDDEN:
     case WRIT_CHILD_STOPPED:
         break;
     }
@@ -186,6 +208,13 @@ stop(struct stdio_link *link, struct writ_err *err)
 static WRIT_RESULT
 fail_start(const struct stdio_link *link, struct writ_err *err)
 {
+    if (link->why == WRIT_CHILD_FORBIDDEN) {
+        WRIT_FAIL(err, WRIT_E_IO,
+            "%s: it is not started, because program_digest refuses it: %s. Review the program; "
+            "`writ "
+            "tools program` prints its digests.",
+            link->link.label, link->forbidden.text);
+    }
     WRIT_FAIL(err, WRIT_E_IO,
         "%s: it cannot be started: %s. Install the program, or name it with its path.",
         link->link.label, strerrordesc_np(link->detail));
@@ -229,7 +258,7 @@ await_up(struct stdio_link *link, const struct writ_discover_message *message, u
 {
     while (!link->is_up) {
         WRIT_TRY(writ_discover_link_run(&link->link, 0, err));
-        if (link->why == WRIT_CHILD_NOT_STARTED) {
+        if (link->why == WRIT_CHILD_NOT_STARTED || link->why == WRIT_CHILD_FORBIDDEN) {
             return fail_start(link, err); /* keeps (1) */
         }
         if (link->downs != downs) {

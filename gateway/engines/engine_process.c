@@ -178,7 +178,7 @@ exchange_with(struct exchange *exchange, const struct writ_spawn_plan *plan, str
 {
     int fault = 0;
 
-    if (!writ_is_ok(writ_spawn_start(plan, &exchange->process, &fault))) {
+    if (!writ_is_ok(writ_spawn_start(plan, -1, &exchange->process, &fault))) {
         return judge(exchange, fault != 0 ? fault : EIO, err);
     }
     drop(&exchange->process.err); /* not part of the answer */

@@ -30,6 +30,7 @@
 #define PAUSE_LEAST_DEFAULT  (SECOND_US / 5)
 #define PAUSE_MOST_DEFAULT   (30 * SECOND_US)
 #define SETTLED_DEFAULT      (10 * SECOND_US)
+#define PAUSE_FORBIDDEN      SECOND_US /* a look at unchanged files is cheap */
 #define GRACE_DEFAULT        (2 * SECOND_US)
 #define INPUT_BYTES          65536
 #define LAST_BYTES_MAX       ((size_t)4 << 20) /* read from the pipes of a process that has ended */
@@ -85,6 +86,8 @@ writ_child_why_name(enum writ_child_why why)
         return "broken_pipe";
     case WRIT_CHILD_REJECTED:
         return "rejected";
+    case WRIT_CHILD_FORBIDDEN:
+        return "forbidden";
     case WRIT_CHILD_STOPPED:
         return "stopped";
     }
@@ -187,6 +190,9 @@ next_pause(struct writ_child *child)
                    writ_loop_now_us(child->loop) - child->up_since_us >= child->options.settled_us;
     int64_t twice_us = child->pause_us * 2;
 
+    if (child->end.why == WRIT_CHILD_FORBIDDEN) {
+        return PAUSE_FORBIDDEN;
+    }
     if (settled || child->pause_us == 0) {
         twice_us = child->options.pause_least_us;
     }
@@ -512,17 +518,21 @@ watch_all(struct writ_child *child)
     return writ_loop_watch(loop, &child->process, s->pidfd, EPOLLIN, on_process, child, NULL);
 }
 
+static enum writ_child_may
+ask_owner(struct writ_child *child, int *ret_program)
+{
+    *ret_program = -1;
+    return child->handler->may_start != NULL
+               ? child->handler->may_start(child->ctx, child, ret_program)
+               : WRIT_CHILD_MAY;
+}
+
 static void
-start(struct writ_child *child)
+start_process(struct writ_child *child, int program)
 {
     int fault = 0;
-    writ_result r = writ_spawn_start(child->plan, &child->spawned, &fault);
 
-    child->up_since_us = 0;
-    child->deaf = false;
-    child->end = (struct writ_child_end){
-        .why = WRIT_CHILD_NOT_STARTED, .first_unsent = child->queue.next_ticket};
-    if (!writ_is_ok(r)) {
+    if (!writ_is_ok(writ_spawn_start(child->plan, program, &child->spawned, &fault))) {
         child->spawned.pid = 0;
         child->end.detail = fault;
         rest(child);
@@ -535,6 +545,30 @@ start(struct writ_child *child)
         reap(child);
         rest(child);
     }
+}
+
+static void
+start(struct writ_child *child)
+{
+    int program;
+
+    child->up_since_us = 0;
+    child->deaf = false;
+    child->end = (struct writ_child_end){
+        .why = WRIT_CHILD_NOT_STARTED, .first_unsent = child->queue.next_ticket};
+    switch (ask_owner(child, &program)) {
+    case WRIT_CHILD_MAY_NOT:
+        child->end.why = WRIT_CHILD_FORBIDDEN;
+        rest(child);
+        return;
+    case WRIT_CHILD_MAY_LATER:
+        child->state = RESTING;
+        writ_child_hurry(child);
+        return;
+    case WRIT_CHILD_MAY:
+        break;
+    }
+    start_process(child, program);
 }
 
 static void
@@ -560,6 +594,14 @@ on_task(struct writ_task *task)
         rest(child);
     } else {
         start(child);
+    }
+}
+
+void
+writ_child_hurry(struct writ_child *child)
+{
+    if (child->state == RESTING && !child->stopping) {
+        writ_loop_timer_set(child->loop, &child->timer, writ_loop_now_us(child->loop));
     }
 }
 
@@ -672,6 +714,12 @@ bool
 writ_child_is_up(const struct writ_child *child)
 {
     return child->state == UP;
+}
+
+const struct writ_spawn_plan *
+writ_child_plan(const struct writ_child *child)
+{
+    return child->plan;
 }
 
 int

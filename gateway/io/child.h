@@ -22,6 +22,7 @@
 #define WRIT_CHILD_LOG_FIELDS 3
 
 struct writ_child;
+struct writ_spawn_plan;
 
 /** The program and its options. Zero takes the named default; everything is copied. */
 struct writ_child_options {
@@ -48,6 +49,7 @@ enum writ_child_why {
     WRIT_CHILD_LINE_TOO_LONG, /* killed for it */
     WRIT_CHILD_BROKEN_PIPE,   /* it closed its input or output and kept running: killed for it */
     WRIT_CHILD_REJECTED,      /* by writ_child_reject: killed for its output */
+    WRIT_CHILD_FORBIDDEN,     /* by may_start: no process was made */
     WRIT_CHILD_STOPPED,       /* writ_child_stop; it is not started again */
 };
 
@@ -77,8 +79,18 @@ struct writ_child_end {
 size_t writ_child_log_end(
     const struct writ_child_end *end, bool words, struct writ_log_field ret[WRIT_CHILD_LOG_FIELDS]);
 
+/** Whether a program may be started. */
+enum writ_child_may {
+    WRIT_CHILD_MAY_NOT = 0, /* on_down comes with FORBIDDEN; asked again after a second */
+    WRIT_CHILD_MAY_LATER,   /* asked again in the loop's next turn: there is more to look at */
+    WRIT_CHILD_MAY,
+};
+
 /** The callbacks of the owner. A NULL function is not called. */
 struct writ_child_handler {
+    /** Before each start and restart. `ret_program` is -1, or may be set to an open file that is
+     * executed in place of the path (spawn.h); taken. NULL: it may. */
+    enum writ_child_may (*may_start)(void *ctx, struct writ_child *child, int *ret_program);
     /** Started: lines may be sent. */
     void (*on_up)(void *ctx, struct writ_child *child);
     /** One line without its LF (and without a CR before it); empty lines are skipped. Borrowed. */
@@ -123,6 +135,9 @@ bool writ_child_recall(struct writ_child *child, uint64_t ticket);
  * with REJECTED, and it is started again after a pause. Does nothing when it is not up. */
 void writ_child_reject(struct writ_child *child);
 
+/** Starts it now when it rests, in place of the end of its pause. */
+void writ_child_hurry(struct writ_child *child);
+
 /** Ends it for good: end of input, then SIGTERM, then SIGKILL to the group, each after grace_us.
  * on_down comes with STOPPED when it has ended, also when it was not running. */
 void writ_child_stop(struct writ_child *child);
@@ -134,6 +149,9 @@ void writ_child_finish(struct writ_child *child);
 /** Frees it. Stop it first and wait for on_down; else its group is killed here, and this waits for
  * the end of the process. NULL is permitted. */
 void writ_child_close(struct writ_child *child);
+
+/** How it is started. Borrowed until it is closed. */
+const struct writ_spawn_plan *writ_child_plan(const struct writ_child *child);
 
 /** Process id for logs and tests, 0 when not there. */
 int writ_child_pid(const struct writ_child *child);

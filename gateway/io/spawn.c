@@ -215,6 +215,24 @@ writ_spawn_find(struct writ_view name, struct writ_view path, struct writ_buf *r
     return false;
 }
 
+bool
+writ_spawn_program(const struct writ_spawn_plan *plan, struct writ_buf *ret)
+{
+    return writ_spawn_find(writ_view_str(plan->argv[0]), search_path(plan), ret);
+}
+
+const char *
+writ_spawn_name(const struct writ_spawn_plan *plan)
+{
+    return plan->argv[0];
+}
+
+const char *
+writ_spawn_directory(const struct writ_spawn_plan *plan)
+{
+    return plan->directory;
+}
+
 /* ---- the pipes: [0] to read, [1] to write */
 
 enum { IN, OUT, ERR, STATUS, PIPES };
@@ -268,10 +286,26 @@ open_pipes(int pipes[PIPES][2])
 
 /* ---- the process */
 
+/* What is executed: an open file, or with -1 a path. */
+struct program {
+    const char *path;
+    int fd;
+};
+
+static void
+execute(const struct writ_spawn_plan *plan, const struct program *program)
+{
+    if (program->fd >= 0) {
+        (void)execveat(program->fd, "", plan->argv, plan->environment, AT_EMPTY_PATH);
+    } else {
+        (void)execve(program->path, plan->argv, plan->environment);
+    }
+}
+
 /* Between fork and exec: only calls that signal-safety(7) allows. Memory is shared with the parent
  * and never written. */
-static void __attribute__((noreturn))
-become(const struct writ_spawn_plan *plan, const char *program, int pipes[PIPES][2], pid_t parent)
+static void __attribute__((noreturn)) become(const struct writ_spawn_plan *plan,
+    const struct program *program, int pipes[PIPES][2], pid_t parent)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t none;
@@ -291,7 +325,7 @@ become(const struct writ_spawn_plan *plan, const char *program, int pipes[PIPES]
         dup2(pipes[ERR][1], STDERR_FILENO) >= 0 &&
         close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0 &&
         (plan->directory == NULL || chdir(plan->directory) == 0)) {
-        (void)execve(program, plan->argv, plan->environment);
+        execute(plan, program);
     }
     fault = errno;
     (void)!write(pipes[STATUS][1], &fault, sizeof fault);
@@ -299,7 +333,7 @@ become(const struct writ_spawn_plan *plan, const char *program, int pipes[PIPES]
 }
 
 static WRIT_RESULT
-start(const struct writ_spawn_plan *plan, const char *program, int pipes[PIPES][2],
+start(const struct writ_spawn_plan *plan, const struct program *program, int pipes[PIPES][2],
     struct writ_spawned *ret)
 {
     pid_t parent = getpid(), pid = fork();
@@ -331,24 +365,40 @@ start(const struct writ_spawn_plan *plan, const char *program, int pipes[PIPES][
     return WRIT_DONE;
 }
 
-writ_result
-writ_spawn_start(const struct writ_spawn_plan *plan, struct writ_spawned *ret, int *ret_errno)
+/* before the fork, where memory can be had */
+static WRIT_RESULT
+find_program(const struct writ_spawn_plan *plan, int fd, struct writ_buf *path, struct program *ret)
 {
-    writ_auto_buf program = writ_buf_make(PATH_BYTES_MAX);
-    int pipes[PIPES][2];
-    writ_result r = {WRIT_E_IO};
-
-    /* before the fork, where memory can be had */
-    if (!writ_spawn_find(writ_view_str(plan->argv[0]), search_path(plan), &program)) {
-        *ret_errno = ENOENT;
+    if (fd >= 0) {
+        ret->fd = above_streams(fd);
+        return (writ_result){ret->fd >= 0 ? WRIT_OK : WRIT_E_IO};
+    }
+    if (!writ_spawn_program(plan, path)) {
+        errno = ENOENT;
         return (writ_result){WRIT_E_ABSENT};
     }
-    if (open_pipes(pipes)) {
-        r = start(plan, program.ptr, pipes, ret);
+    ret->path = path->ptr;
+    return WRIT_DONE;
+}
+
+writ_result
+writ_spawn_start(
+    const struct writ_spawn_plan *plan, int program, struct writ_spawned *ret, int *ret_errno)
+{
+    writ_auto_buf path = writ_buf_make(PATH_BYTES_MAX);
+    struct program found = {NULL, -1};
+    int pipes[PIPES][2] = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+    writ_result r = find_program(plan, program, &path, &found);
+
+    if (writ_is_ok(r)) {
+        r = open_pipes(pipes) ? start(plan, &found, pipes, ret) : (writ_result){WRIT_E_IO};
     }
     if (!writ_is_ok(r)) {
         *ret_errno = errno;
     }
     close_pipes(pipes);
+    if (found.fd >= 0) {
+        (void)close(found.fd);
+    }
     return r;
 }

@@ -44,9 +44,25 @@ struct writ_spawned {
     int status;       /* end of file: the program runs; an int: the errno of a failed exec */
 };
 
-/** Starts it. `ret_errno` is set on failure: no memory, descriptors or processes (WRIT_E_IO), no
- * such program in PATH (WRIT_E_ABSENT). Does not wait for the program to begin. */
+/** Appends the path that a start gives to exec, NUL-terminated and counted with it: the first
+ * argument as it is, or the place in PATH where it is now. False when there is none, or it does not
+ * fit. */
+bool writ_spawn_program(const struct writ_spawn_plan *plan, struct writ_buf *ret);
+
+/** The first argument, and the folder in which the process runs: NULL, ours. */
+const char *writ_spawn_name(const struct writ_spawn_plan *plan);
+const char *writ_spawn_directory(const struct writ_spawn_plan *plan);
+
+/**
+ * Starts it. Does not wait for the program to begin.
+ *
+ * @param program    an open file that is executed in place of the path, so that no other file can
+ *                   take its place: not of a script, whose interpreter opens it again. Taken. -1:
+ *                   the path
+ * @param ret_errno  set on failure: no memory, descriptors or processes (WRIT_E_IO), no such
+ *                   program in PATH (WRIT_E_ABSENT)
+ */
 WRIT_RESULT writ_spawn_start(
-    const struct writ_spawn_plan *plan, struct writ_spawned *ret, int *ret_errno);
+    const struct writ_spawn_plan *plan, int program, struct writ_spawned *ret, int *ret_errno);
 
 #endif

@@ -68,6 +68,8 @@ WRIT_METRIC_GAUGE(STREAMS_OPEN, "streams_open", "Open streams")
 WRIT_METRIC_GAUGE(SESSIONS_OPEN, "sessions_open", "Open MCP sessions")
 WRIT_METRIC_GAUGE(UPSTREAMS_SILENT, "upstreams_silent",
     "Upstreams that lists leave out for now, because they did not answer in time")
+WRIT_METRIC_GAUGE(UPSTREAMS_REFUSED, "upstreams_refused",
+    "Upstreams whose program is not started, because a file differs from program_digest")
 
 WRIT_METRIC_GAUGE(LEDGER_RECORDS, "ledger_records", "Records in the ledger")
 WRIT_METRIC_GAUGE(LEDGER_QUEUED, "ledger_queued", "Records waiting to be written")

@@ -26,6 +26,9 @@ broken(struct writ_request *request, const struct writ_upcall_answer *answer)
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_RESULT_TOO_LARGE, NULL);
     case WRIT_UPCALL_CROWDED:
         return writ_refusal_http(request, 429, WRIT_REFUSAL_CODE, WRIT_REASON_SHARE_EXCEEDED, NULL);
+    case WRIT_UPCALL_PROGRAM:
+        return writ_refusal_http(
+            request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_PROGRAM_CHANGED, NULL);
     case WRIT_UPCALL_NO_TOKEN:
         return writ_refusal_http(
             request, 503, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_TOKEN_MISSING, NULL);

@@ -231,6 +231,7 @@ may_go_on(const struct writ_request *request, const struct writ_upcall_answer *a
     case WRIT_UPCALL_NO_TOKEN: /* there may be a token again in time */
         return resume->asking && !request->worker->ending;
     case WRIT_UPCALL_TIMEOUT:
+    case WRIT_UPCALL_PROGRAM:
     case WRIT_UPCALL_CROWDED:
     case WRIT_UPCALL_TOO_LARGE:
         break;

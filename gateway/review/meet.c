@@ -24,6 +24,9 @@ fault_of(const struct writ_upcall_answer *answer)
     if (answer->end == WRIT_UPCALL_NO_TOKEN) {
         return WRIT_REASON_UPSTREAM_TOKEN_MISSING;
     }
+    if (answer->end == WRIT_UPCALL_PROGRAM) {
+        return WRIT_REASON_UPSTREAM_PROGRAM_CHANGED;
+    }
     return answer->status == 401 || answer->status == 403 ? WRIT_REASON_UPSTREAM_UNAUTHORIZED
                                                           : WRIT_REASON_UPSTREAM_UNAVAILABLE;
 }

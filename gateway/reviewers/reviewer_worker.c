@@ -103,7 +103,8 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
 WRIT_RESULT
 writ_reviewer_worker_open(struct writ_reviewer *reviewer, struct writ_err *err)
 {
-    static const struct writ_child_handler handler = {on_up, on_line, on_down, on_log};
+    static const struct writ_child_handler handler = {
+        .on_up = on_up, .on_line = on_line, .on_down = on_down, .on_log = on_log};
     const struct writ_reviewer_config *config = reviewer->config;
     WRIT_AUTO(struct writ_exec_env, writ_exec_env_wipe) around = {.argv = {NULL}};
     const struct writ_child_options options = {.argv = around.argv,

@@ -166,6 +166,18 @@ upstreams_silent(void *ctx)
     return n;
 }
 
+static int64_t
+upstreams_refused(void *ctx)
+{
+    const struct writ_gateway *gateway = ctx;
+    int64_t n = 0;
+
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        n += writ_upstream_is_refused(gateway->upstreams[i]) ? 1 : 0;
+    }
+    return n;
+}
+
 static void
 put_certificate(struct writ_buf *ret, const char *name, const char *option,
     const struct writ_listener *listener, int64_t now_us)
@@ -209,6 +221,7 @@ writ_gauges_open(struct writ_gateway *gateway)
     } asked[] = {
         {WRIT_GAUGE_SESSIONS_OPEN, sessions_open},
         {WRIT_GAUGE_UPSTREAMS_SILENT, upstreams_silent},
+        {WRIT_GAUGE_UPSTREAMS_REFUSED, upstreams_refused},
         {WRIT_GAUGE_LEDGER_RECORDS, ledger_records},
         {WRIT_GAUGE_LEDGER_QUEUED, ledger_queued},
         {WRIT_GAUGE_LEDGER_OUTCOMES_KEPT, outcomes_kept},

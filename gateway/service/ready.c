@@ -69,6 +69,19 @@ issuers_are_known(void *ctx, const struct writ_loop *loop, struct writ_buf *ret_
     return writ_identity_keys_ready(generation_of(ctx, loop)->issuers);
 }
 
+/* Also of one whose other children still run. */
+static void
+name_refused_programs(const struct writ_gateway *gateway, struct writ_buf *ret)
+{
+    for (size_t i = 0; i < gateway->upstreams_n; i++) {
+        if (writ_upstream_is_refused(gateway->upstreams[i])) {
+            writ_buf_str(ret, "upstream ");
+            writ_buf_put(ret, writ_upstream_config(gateway->upstreams[i])->name);
+            writ_buf_str(ret, ": program changed\n");
+        }
+    }
+}
+
 /* A silent upstream does not make the gateway unready: the others are served without it. */
 static void
 name_silent_upstreams(void *ctx, const struct writ_loop *loop, struct writ_buf *ret)
@@ -91,6 +104,7 @@ remark(void *ctx, const struct writ_loop *loop, struct writ_buf *ret)
 {
     size_t shadowed = writ_rule_shadowed(generation_of(ctx, loop)->config->policy);
 
+    name_refused_programs(((const struct writ_ready *)ctx)->gateway, ret);
     name_silent_upstreams(ctx, loop, ret);
     if (shadowed > 0) {
         writ_buf_fmt(ret, "rules in shadow mode: %zu\n", shadowed);

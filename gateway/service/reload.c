@@ -162,7 +162,9 @@ prepare(const struct writ_gateway *gateway, const char *file, struct fresh *fres
     WRIT_TRY(
         writ_generation_new(fresh->config, gateway->clock, gateway->log, &fresh->generation, err));
     WRIT_TRY(prepare_ledger_keys(fresh->config, &fresh->ledger_keys, err));
-    for (size_t i = 0; i < gateway->workers_n; i++) {
+    /* The first loop starts programs. It is prepared last, so it takes the new state before any
+     * other loop allows a call by it. */
+    for (size_t i = gateway->workers_n; i-- > 0;) {
         WRIT_TRY(prepare_handover(fresh, &gateway->workers[i], err));
         WRIT_TRY(writ_identity_new(fresh->generation->issuers, &fresh->handovers->identity, err));
     }

@@ -10,6 +10,7 @@
 
 #include "gateway/io/child.h"
 #include "gateway/upstream/client_env.h"
+#include "gateway/upstream/stdio_program.h"
 #include "gateway/upstream/stdio_refuse.h"
 #include "gateway/upstream/stdio_send.h"
 #include "gateway/upstream/stdio_stream.h"
@@ -43,6 +44,13 @@ note_state(struct writ_stdio *stdio)
     }
 }
 
+static enum writ_child_may
+may_start(void *ctx, struct writ_child *child, int *ret_program)
+{
+    (void)child;
+    return writ_stdio_program_ask(ctx, ret_program);
+}
+
 static void
 on_up(void *ctx, struct writ_child *child)
 {
@@ -63,10 +71,9 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
     instance->stdio->ops->line(instance, line);
 }
 
-/* Sent flights and streams end with the child; flights that wait for one wait for the next, unless
- * none seems to start. */
+/* Sent flights and streams end with the child. */
 static void
-break_flights(struct writ_instance *instance, uint64_t first_unsent, bool hopeless, const char *why)
+break_sent(struct writ_instance *instance, uint64_t first_unsent, const char *why)
 {
     for (size_t i = 0; i < WRIT_FLIGHT_BUCKETS; i++) {
         while (instance->buckets[i] != NULL) {
@@ -82,11 +89,16 @@ break_flights(struct writ_instance *instance, uint64_t first_unsent, bool hopele
         writ_flight_break(instance->heirs, WRIT_UPCALL_BROKEN, why);
     }
     writ_stdio_stream_forget(instance);
-    while (hopeless && instance->waiting != NULL) {
-        writ_flight_break(instance->waiting, WRIT_UPCALL_BROKEN, why);
-    }
     writ_buf_clear(&instance->asked);
     writ_buf_clear(&instance->backlog);
+}
+
+static void
+break_waiting(struct writ_instance *instance, enum writ_upcall_end end, const char *why)
+{
+    while (instance->waiting != NULL) {
+        writ_flight_break(instance->waiting, end, why);
+    }
 }
 
 static void
@@ -122,6 +134,21 @@ log_end(const struct writ_instance *instance, const struct writ_child_end *end, 
     writ_log_write(instance->stdio->gateway->log, WRIT_EVENT_UPSTREAM_ENDED, fields, n);
 }
 
+/* Flights that wait for a child wait for the next one, unless none seems to start. */
+static void
+give_up(struct writ_instance *instance, const char *why)
+{
+    enum writ_upcall_end end = instance->forbidden ? WRIT_UPCALL_PROGRAM : WRIT_UPCALL_BROKEN;
+
+    if (!instance->forbidden && instance->failures < WRIT_STDIO_FAILURES_MAX) {
+        return;
+    }
+    break_waiting(instance, end, why);
+    if (instance->kind == WRIT_INSTANCE_SCOUT) {
+        instance->stdio->ops->hopeless(instance->stdio, end);
+    }
+}
+
 static void
 on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
 {
@@ -131,20 +158,21 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     bool was_up = instance->state == WRIT_INSTANCE_UP;
 
     (void)child;
-    instance->failures += was_up ? 0 : 1;
+    instance->forbidden = end->why == WRIT_CHILD_FORBIDDEN;
+    instance->failures += was_up || instance->forbidden ? 0 : 1;
+    instance->renews = false;
     instance->state = WRIT_INSTANCE_DOWN;
     writ_loop_timer_cancel(&instance->handshake);
     if (end->why == WRIT_CHILD_STOPPED) {
         writ_loop_defer(stdio->loop, &instance->free, WRIT_LOOP_SOON); /* keeps (1) */
         return;
     }
-    log_end(instance, end, was_up);
-    note_state(stdio);
-    break_flights(instance, end->first_unsent, instance->failures >= WRIT_STDIO_FAILURES_MAX,
-        writ_child_why_name(end->why));
-    if (instance->kind == WRIT_INSTANCE_SCOUT && instance->failures >= WRIT_STDIO_FAILURES_MAX) {
-        stdio->ops->hopeless(stdio);
+    if (!instance->forbidden) { /* else the log has the file */
+        log_end(instance, end, was_up);
     }
+    note_state(stdio);
+    break_sent(instance, end->first_unsent, writ_child_why_name(end->why));
+    give_up(instance, writ_child_why_name(end->why));
     if (is_given_up(instance)) {
         writ_instance_end(instance, writ_child_why_name(end->why));
     }
@@ -161,7 +189,11 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
         writ_log_int("dropped", (int64_t)dropped));
 }
 
-static const struct writ_child_handler child_handler = {on_up, on_line, on_down, on_log};
+static const struct writ_child_handler child_handler = {.may_start = may_start,
+    .on_up = on_up,
+    .on_line = on_line,
+    .on_down = on_down,
+    .on_log = on_log};
 
 /* The configured variables, and then those of the client in the place of the gateway's own. */
 static WRIT_RESULT
@@ -362,7 +394,8 @@ writ_instance_end(struct writ_instance *instance, const char *why)
     WRIT_LOG(stdio->gateway->log, WRIT_EVENT_UPSTREAM_CHILD_ENDS,
         writ_log_text("upstream", stdio->config->name), writ_log_str("why", why),
         writ_log_int("pid", writ_child_pid(instance->child)));
-    break_flights(instance, UINT64_MAX, true, why); /* keeps (2) */
+    break_sent(instance, UINT64_MAX, why); /* keeps (2) */
+    break_waiting(instance, WRIT_UPCALL_BROKEN, why);
     writ_child_stop(instance->child);
 }
 
@@ -403,24 +436,66 @@ waited_too_long(struct writ_timer *timer)
     writ_flight_break(timer->ctx, WRIT_UPCALL_BROKEN, "not_up");
 }
 
+static bool
+has_sent(const struct writ_instance *instance)
+{
+    for (size_t i = 0; i < WRIT_FLIGHT_BUCKETS; i++) {
+        if (instance->buckets[i] != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next child is started under the present program_digest. */
+static void
+renew(struct writ_instance *instance)
+{
+    instance->renews = true;
+    WRIT_LOG(instance->stdio->gateway->log, WRIT_EVENT_UPSTREAM_CHILD_ENDS,
+        writ_log_text("upstream", instance->stdio->config->name),
+        writ_log_str("why", "program_digest"),
+        writ_log_int("pid", writ_child_pid(instance->child)));
+    writ_child_reject(instance->child);
+}
+
+static void
+wait_for_child(struct writ_instance *instance, struct writ_flight *flight)
+{
+    struct writ_stdio *stdio = instance->stdio;
+
+    writ_flight_link(flight, &instance->waiting);
+    flight->timer = (struct writ_timer){.fn = waited_too_long, .ctx = flight};
+    writ_loop_timer_set(stdio->loop, &flight->timer,
+        writ_loop_now_us(stdio->loop) + stdio->config->start_timeout_us);
+    if (instance->forbidden) { /* the file may be right again */
+        writ_child_hurry(instance->child);
+    }
+}
+
 void
 writ_instance_take(struct writ_instance *instance, struct writ_flight *flight)
 {
-    struct writ_stdio *stdio = instance->stdio;
+    bool up = instance->state == WRIT_INSTANCE_UP && !instance->renews;
+    bool stale = up && writ_stdio_program_is_stale(instance);
 
     flight->instance = instance;
     flight->counted_by = &instance->open;
     instance->open++;
-    instance->used_us = writ_loop_now_us(stdio->loop);
-    if (instance->state == WRIT_INSTANCE_UP) {
+    instance->used_us = writ_loop_now_us(instance->stdio->loop);
+    if (stale && has_sent(instance)) { /* a call under way is not touched, and none is added */
+        writ_flight_break(flight, WRIT_UPCALL_BROKEN, "program_digest");
+        return;
+    }
+    if (stale) {
+        renew(instance);
+    }
+    if (up && !stale) {
         writ_stdio_send_begin(flight);
     } else if (instance->failures >= WRIT_STDIO_FAILURES_MAX) {
         writ_flight_break(flight, WRIT_UPCALL_BROKEN, "not_up");
     } else {
-        writ_flight_link(flight, &instance->waiting);
-        flight->timer = (struct writ_timer){.fn = waited_too_long, .ctx = flight};
-        writ_loop_timer_set(stdio->loop, &flight->timer,
-            writ_loop_now_us(stdio->loop) + stdio->config->start_timeout_us);
+        wait_for_child(instance, flight);
     }
 }
 
@@ -445,6 +520,10 @@ void
 writ_instance_came_up(struct writ_instance *instance)
 {
     writ_loop_timer_cancel(&instance->handshake);
+    if (writ_stdio_program_is_stale(instance)) {
+        renew(instance);
+        return;
+    }
     instance->state = WRIT_INSTANCE_UP;
     instance->failures = 0;
     atomic_store(&instance->stdio->state, WRIT_STDIO_UP);

@@ -123,7 +123,7 @@ stop_children(struct writ_post *post)
     struct writ_stdio *stdio = post->ctx;
 
     stdio->stopping = true;
-    writ_stdio_route_despair(stdio);
+    writ_stdio_route_despair(stdio, WRIT_UPCALL_BROKEN);
     for (struct writ_instance *i = stdio->instances; i != NULL; i = i->next) {
         writ_instance_end(i, "gateway_stops");
     }
@@ -149,6 +149,12 @@ bool
 writ_stdio_is_up(const struct writ_stdio *stdio)
 {
     return atomic_load(&stdio->state) == WRIT_STDIO_UP;
+}
+
+bool
+writ_stdio_is_refused(const struct writ_stdio *stdio)
+{
+    return atomic_load(&stdio->program_changed);
 }
 
 void

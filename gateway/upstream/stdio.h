@@ -37,6 +37,9 @@ bool writ_stdio_is_stopped(const struct writ_stdio *stdio);
 void writ_stdio_close(struct writ_stdio *stdio);
 
 /** Whether the handshake is done and the child is up. Any thread. */
+/** Whether `program_digest` refused its last start. Any thread. */
+bool writ_stdio_is_refused(const struct writ_stdio *stdio);
+
 bool writ_stdio_is_up(const struct writ_stdio *stdio);
 
 /** Sends. WRIT_E_NOMEM: nothing was begun, and no callback will come. */

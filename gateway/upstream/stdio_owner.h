@@ -5,6 +5,7 @@
 #define WRIT_GATEWAY_STDIO_OWNER_H
 
 #include "gateway/io/child.h"
+#include "gateway/io/program_files.h"
 #include "gateway/state/gateway.h"
 #include "gateway/upstream/flight.h"
 #include "gateway/upstream/replay.h"
@@ -64,10 +65,13 @@ struct writ_instance {
     bool lost;                   /* it replaces one that its session had used */
     bool late;                   /* its session was opened before it was up */
     bool was_up, ending;
-    unsigned failures; /* consecutive starts that did not come up */
-    int64_t noted_us;  /* when the log's current window for its messages began */
-    unsigned noted;    /* how often since */
-    uint64_t unnoted;  /* not noted, because there were too many */
+    bool forbidden;                   /* its last start was refused (stdio_program.h) */
+    bool renews;                      /* its child is ended, because its program may be another */
+    struct writ_digest started_under; /* of program_digest, at the last start */
+    unsigned failures;                /* consecutive starts that did not come up */
+    int64_t noted_us;                 /* when the log's current window for its messages began */
+    unsigned noted;                   /* how often since */
+    uint64_t unnoted;                 /* not noted, because there were too many */
     struct writ_timer handshake, idle;
     struct writ_task free;
     int64_t used_us;
@@ -97,7 +101,7 @@ struct writ_stdio_ops {
     /** The child wrote a line. */
     void (*line)(struct writ_instance *instance, struct writ_view line);
     /** The server does not start: ends every waiting flight. */
-    void (*hopeless)(struct writ_stdio *stdio);
+    void (*hopeless)(struct writ_stdio *stdio, enum writ_upcall_end end);
 };
 
 struct writ_stdio {
@@ -117,6 +121,10 @@ struct writ_stdio {
     struct writ_shares shares;       /* of children, by agent */
     size_t flights, listeners_n;
     struct writ_flight *waiting; /* for the protocol families of the server */
+    struct writ_program_files program_files;
+    struct writ_err program_why; /* the last refusal; empty: the last start was allowed */
+    int64_t program_told_us;     /* when the log had it */
+    atomic_bool program_changed; /* the last start was refused */
 };
 
 #endif

@@ -212,6 +212,9 @@ wait_for_scout(struct writ_stdio *stdio, struct writ_flight *flight)
     flight->timer = (struct writ_timer){.fn = waited_too_long, .ctx = flight};
     writ_loop_timer_set(stdio->loop, &flight->timer,
         writ_loop_now_us(stdio->loop) + stdio->config->start_timeout_us);
+    if (scout->forbidden) {
+        writ_child_hurry(scout->child);
+    }
 }
 
 static void
@@ -260,10 +263,10 @@ writ_stdio_route_learnt(struct writ_stdio *stdio)
 }
 
 void
-writ_stdio_route_despair(struct writ_stdio *stdio)
+writ_stdio_route_despair(struct writ_stdio *stdio, enum writ_upcall_end end)
 {
     while (stdio->waiting != NULL) {
-        writ_flight_break(stdio->waiting, WRIT_UPCALL_BROKEN, "not_up");
+        writ_flight_break(stdio->waiting, end, "not_up");
     }
 }
 

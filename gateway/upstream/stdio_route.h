@@ -12,6 +12,6 @@ void writ_stdio_route_take(struct writ_stdio *stdio, struct writ_flight *flight)
 void writ_stdio_route_learnt(struct writ_stdio *stdio);
 
 /** The server does not start: ends every flight that waits for it. */
-void writ_stdio_route_despair(struct writ_stdio *stdio);
+void writ_stdio_route_despair(struct writ_stdio *stdio, enum writ_upcall_end end);
 
 #endif

@@ -35,6 +35,7 @@ enum writ_upcall_end {
     WRIT_UPCALL_CANCELLED, /* by writ_upcall_cancel */
     WRIT_UPCALL_TOO_LARGE, /* the answer is longer than body_max, an event than event_max */
     WRIT_UPCALL_CROWDED,   /* not sent: the caller's share of the upstream is full */
+    WRIT_UPCALL_PROGRAM,   /* not sent: the program of the upstream is not the one that may run */
     WRIT_UPCALL_NO_TOKEN,  /* not sent: there is no valid token for the upstream now (tokens.h) */
 };
 

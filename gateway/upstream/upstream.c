@@ -32,6 +32,7 @@ is_failure(enum writ_upcall_end end)
     case WRIT_UPCALL_TIMEOUT:
     case WRIT_UPCALL_TOO_LARGE:
     case WRIT_UPCALL_CROWDED:
+    case WRIT_UPCALL_PROGRAM:
     case WRIT_UPCALL_NO_TOKEN:
         return true;
     case WRIT_UPCALL_CANCELLED: /* by us */
@@ -245,6 +246,12 @@ bool
 writ_upstream_is_up(const struct writ_upstream *upstream)
 {
     return upstream->stdio == NULL || writ_stdio_is_up(upstream->stdio);
+}
+
+bool
+writ_upstream_is_refused(const struct writ_upstream *upstream)
+{
+    return upstream->stdio != NULL && writ_stdio_is_refused(upstream->stdio);
 }
 
 bool

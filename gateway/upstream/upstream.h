@@ -39,6 +39,9 @@ struct writ_catalog_snapshot *writ_upstream_snapshot(struct writ_upstream *upstr
 /** Whether it can be called now: an HTTP upstream always, a child while it is up. */
 bool writ_upstream_is_up(const struct writ_upstream *upstream);
 
+/** Whether `program_digest` refused the last start of its child. Any thread. */
+bool writ_upstream_is_refused(const struct writ_upstream *upstream);
+
 /** Whether it is up, and at least one of its last WRIT_UPSTREAM_FAILURES messages had an answer.
  * For the operator: calls are made in any case. Any thread. */
 bool writ_upstream_answers(const struct writ_upstream *upstream);

@@ -83,6 +83,17 @@ writ_config_upstream(const struct writ_config *config, struct writ_view name)
     return NULL;
 }
 
+const struct writ_program_config *
+writ_config_program(const struct writ_config *config, struct writ_view name)
+{
+    for (size_t i = 0; i < config->written_n; i++) {
+        if (writ_view_equal(config->written[i].name, name)) {
+            return config->written[i].program.n > 0 ? &config->written[i].program : NULL;
+        }
+    }
+    return NULL;
+}
+
 const struct writ_reviewer_config *
 writ_config_reviewer(const struct writ_config *config, struct writ_view id)
 {

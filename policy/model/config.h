@@ -126,6 +126,21 @@ struct writ_authorization_config {
     struct writ_view scopes;                 /* as in scopes.h */
 };
 
+#define WRIT_PROGRAM_FILES_MAX 32
+
+/** One file of `program_digest`. */
+struct writ_program_file {
+    struct writ_view name; /* NUL-terminated: stdio[0], which stands for the program that is
+                              executed; or a path, as the child would open it */
+    struct writ_digest digest;
+};
+
+/** `program_digest`: the files that a program is made of. */
+struct writ_program_config {
+    const struct writ_program_file *files;
+    size_t n; /* 0: it is started without a look */
+};
+
 /** One entry of `upstreams`. */
 struct writ_upstream_config {
     struct writ_view name; /* letters, digits, '-' and single '_'; at most 32 */
@@ -141,6 +156,7 @@ struct writ_upstream_config {
     int64_t children; /* most at once */
     int64_t idle_us;  /* a child that is unused for this long is ended */
     int64_t start_timeout_us;
+    struct writ_program_config program; /* a running gateway: writ_config_program */
     /* http */
     struct writ_view http; /* the URL as written */
     struct writ_view host; /* NUL-terminated, without brackets */
@@ -447,6 +463,9 @@ struct writ_config {
     size_t agents_n;
     const struct writ_upstream_config *upstreams;
     size_t upstreams_n;
+    const struct writ_upstream_config *written; /* as many of this file: after a reload `upstreams`
+                                                   are those of the start */
+    size_t written_n;
     const struct writ_framework_config *frameworks;
     size_t frameworks_n;
     const struct writ_reviewer_config *reviewers;
@@ -500,6 +519,10 @@ void writ_config_drop(const struct writ_config *config);
 
 /** The upstream of that name, or NULL. */
 const struct writ_upstream_config *writ_config_upstream(
+    const struct writ_config *config, struct writ_view name);
+
+/** The present `program_digest` of the upstream of that name; NULL: it has none. */
+const struct writ_program_config *writ_config_program(
     const struct writ_config *config, struct writ_view name);
 
 /** The entry of `reviewers` of that subject, or NULL. */

@@ -244,6 +244,39 @@ put_engines(struct writ_buf *ret, const struct writ_config *config)
     writ_buf_str(ret, config->engines != NULL ? "}," : "");
 }
 
+/* The programs of upstreams whose files have digests. */
+static void
+put_programs(
+    struct writ_buf *ret, const struct writ_yaml *upstreams, unsigned how, struct writ_arena *arena)
+{
+    size_t most = upstreams != NULL ? upstreams->count : 0, n = 0;
+    const struct writ_yaml **pinned =
+        writ_arena_get(arena, (most + 1) * sizeof(const struct writ_yaml *));
+
+    if (pinned == NULL) {
+        ret->failed = WRIT_E_NOMEM;
+        return;
+    }
+    WRIT_YAML_EACH(upstream, upstreams)
+    {
+        const struct writ_yaml *files = writ_option_of(upstream, "program_digest");
+
+        if (files != NULL && files->count > 0) {
+            pinned[n++] = upstream;
+        }
+    }
+    if (n > 0) {
+        qsort(pinned, n, sizeof(const struct writ_yaml *), by_jcs);
+    }
+    for (size_t i = 0; i < n; i++) {
+        writ_buf_str(ret, i > 0 ? "," : "\"programs\":{");
+        writ_text_json(ret, pinned[i]->key);
+        writ_buf_byte(ret, ':');
+        put_node(ret, writ_option_of(pinned[i], "program_digest"), how, arena);
+    }
+    writ_buf_str(ret, n > 0 ? "}," : "");
+}
+
 static void
 put_tool(
     struct writ_buf *ret, const struct writ_yaml *entry, unsigned how, struct writ_arena *arena)
@@ -293,6 +326,7 @@ put_policy(const struct writ_raw_top *top, const struct writ_yaml *root,
     }
     put_names(ret, "not_agreed", &config->not_agreed);
     writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",");
+    put_programs(ret, top->upstreams, how, arena);
     if (top->reviewers != NULL) {
         writ_buf_str(ret, "\"reviewers\":");
         put_node(ret, top->reviewers, how == 0 ? 0 : how | PEER, arena);

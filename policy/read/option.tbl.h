@@ -259,6 +259,10 @@ SWITCH(upstream, "client_environment", client_environment, RESTART, "false",
     "`writ wrap` that it is started for. Any program that reaches the socket can then set PATH, HOME and these; the "
     "program of stdio must be a whole path. Only with listen on a Unix socket and sharing: session.")
 PATH(upstream, "directory", directory, RESTART, 1, 4096, NONE, "Working directory of the child.")
+PAIRS(upstream, "program_digest", program_digest, LIVE, 32,
+    "Digests of the files that the server is made of, by path: the program, named as in stdio, and others such as "
+    "its script and its lock file. They are compared before each start of a child; when one differs, the program is "
+    "not started and calls are refused. `writ tools program` prints them.")
 WORD(upstream, "sharing", sharing, RESTART, sharing_words, "session",
     "session: each session has its own child, and so have the requests of each agent that come "
     "without one. all: one child serves all clients, and gets no client capabilities in initialize.")
@@ -293,7 +297,7 @@ DURATION(upstream, "timeout", timeout_us, RESTART, 1 * MS, 24 * HOUR, "5m",
     "Time limit of a call, unless the tool's rule sets another.")
 ONE_OF(upstream, "stdio", "http")
 WITH(upstream, "stdio", "is only for upstreams that speak over stdio",
-    "environment", "inherit", "client_environment", "directory", "sharing", "start_timeout", "children", "idle")
+    "environment", "inherit", "client_environment", "directory", "program_digest", "sharing", "start_timeout", "children", "idle")
 WITH(upstream, "http", "is only for upstreams that speak over HTTP",
     "ca", "connections", "connect_timeout", "insecure", "authorization")
 

@@ -107,7 +107,7 @@ struct writ_raw_authorization {
 
 struct writ_raw_upstream {
     struct writ_views stdio;
-    struct writ_pairs environment;
+    struct writ_pairs environment, program_digest;
     struct writ_views inherit;
     struct writ_view directory, http, ca, resource;
     int64_t connections, connect_timeout_us, list_timeout_us, timeout_us, children, idle_us,

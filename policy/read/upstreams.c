@@ -68,8 +68,50 @@ check_client_environment(
 }
 
 static void
-read_stdio(
-    struct writ_options *o, const struct writ_yaml *node, const struct writ_raw_upstream *raw)
+read_program_file(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_raw_upstream *raw, struct writ_pair file, struct writ_program_file *ret)
+{
+    ret->name = writ_option_join(o, "", file.name); /* with its NUL */
+    if (file.name.len == 0) {
+        WRIT_OPTION_FAULT(o, node, "lacks the name of a file");
+    } else if (raw->client_environment && file.name.ptr[0] != '/') {
+        WRIT_OPTION_FAULT(
+            o, node, "with client_environment it must be a whole path: clients set the folder");
+    }
+    if (!writ_is_ok(writ_digest_read(file.value, &ret->digest, NULL))) {
+        WRIT_OPTION_FAULT(o, node,
+            "must be sha256: and 64 lower-case hex digits. `writ tools program` prints it");
+    }
+}
+
+static void
+read_program(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_raw_upstream *raw, struct writ_program_config *ret)
+{
+    const struct writ_yaml *map = writ_option_of(node, "program_digest");
+    size_t n = raw->program_digest.n, i = 0;
+    struct writ_program_file *files = writ_option_memory(o, n, sizeof *files);
+    bool whole = false;
+
+    if (n == 0 || files == NULL || n != map->count) { /* less: a finding says why */
+        return;
+    }
+    WRIT_YAML_EACH(member, map)
+    {
+        read_program_file(o, member, raw, raw->program_digest.items[i], &files[i]);
+        whole = whole || writ_view_equal(files[i].name, raw->stdio.items[0]);
+        i++;
+    }
+    if (!whole) {
+        WRIT_OPTION_WARN(
+            o, map, "the program itself is not among the files. Add it, named as in stdio");
+    }
+    *ret = (struct writ_program_config){files, n};
+}
+
+static void
+read_stdio(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_raw_upstream *raw, struct writ_upstream_config *ret)
 {
     const struct writ_yaml *program = writ_option_of(node, "stdio");
     const struct writ_yaml *header = writ_option_of(writ_option_of(node, "credential"), "header");
@@ -82,6 +124,9 @@ read_stdio(
         WRIT_OPTION_FAULT(o, program, "lacks a program");
     }
     check_client_environment(o, node, raw);
+    if (raw->stdio.n > 0) {
+        read_program(o, node, raw, &ret->program);
+    }
 }
 
 static void
@@ -130,7 +175,7 @@ read_upstream(
     }
     ret->kind = stdio ? WRIT_UPSTREAM_STDIO : WRIT_UPSTREAM_HTTP;
     if (stdio) {
-        read_stdio(o, node, &raw);
+        read_stdio(o, node, &raw, ret);
     } else {
         read_http(o, node, &raw, ret);
     }
@@ -192,8 +237,8 @@ writ_upstreams_read(struct writ_options *o, const struct writ_yaml *root,
                 "has no effect: it needs listen on a Unix socket");
         }
     }
-    config->upstreams = upstreams;
-    config->upstreams_n = n;
+    config->upstreams = config->written = upstreams;
+    config->upstreams_n = config->written_n = n;
 }
 
 /* ---- frameworks */

@@ -259,8 +259,8 @@ covers(['init', 'token new', 'keys new', 'keys list', 'keys rotate', 'keys trust
   shows('verify credential', [...args, '--at', '2026-06-25T05:01:00Z'], { code: 1 });
 });
 
-covers(['tools list', 'tools scan', 'tools diff', 'tools accept', 'budget list', 'top', 'kill pull', 'kill list',
-  'kill lift', 'review list', 'review show',
+covers(['tools list', 'tools scan', 'tools diff', 'tools accept', 'tools program', 'budget list', 'top', 'kill pull',
+  'kill list', 'kill lift', 'review list', 'review show',
   'review vote', 'review withdraw', 'review cancel', 'review replay', 'ledger resume'], async ({ t, put }) => {
   const { gw, session, admin, token } = await world(t);
   const at = { cwd: gw.dir };
@@ -274,6 +274,9 @@ covers(['tools list', 'tools scan', 'tools diff', 'tools accept', 'budget list',
   shows('tools diff', [gw.configFile, 'up/echo'], { ...at, code: 1 });
   shows('tools accept', [gw.configFile, 'up/*'], at);
   shows('tools diff', [gw.configFile, 'up/echo'], at);
+  const program = (digest) => put('program.json', { upstreams: { fs: { stdio: [process.execPath],
+    program_digest: { '/nowhere': digest } } }, tools: {} });
+  shows('tools program', [program(`sha256:${'0'.repeat(64)}`), 'fs'], { ...at, code: 1 });
   shows('budget list', [gw.configFile], at);
   const { id } = shows('kill pull', [admin, 'agent', 'someone', '--reason', 'test', ...token(OPS)]);
   shows('kill list', [admin, ...token(OPS)]);

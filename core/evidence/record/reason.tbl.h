@@ -461,6 +461,9 @@
     X(UPSTREAM_UNAVAILABLE, upstream_unavailable, WRIT_REASON_IN_GATEWAY,                          \
         "the tool server cannot be reached; nothing was sent",                                     \
         "try again later")                                                                         \
+    X(UPSTREAM_PROGRAM_CHANGED, upstream_program_changed, WRIT_REASON_IN_GATEWAY,                  \
+        "the program of the tool server is not the one that the configuration names; it was not started", \
+        "ask the operator to review the program; `writ tools program` shows its digests")          \
     X(UPSTREAM_TOKEN_MISSING, upstream_token_missing, WRIT_REASON_IN_GATEWAY,                      \
         "the gateway has no token for the tool server at the moment; nothing was sent",            \
         "try again later; the gateway's log has the cause")                                        \

@@ -26,8 +26,9 @@ struct seen {
     struct writ_timer watchdog, tick;
     int ups, downs, lines, logs;
     int stop_after_ups, stop_after_downs, stop_after_lines; /* 0: do not stop the loop */
-    bool quiet;                                             /* do not keep lines */
-    struct writ_buf text, log;                              /* the lines, each with LF */
+    int asked, later, forbid;  /* may_start: how often; first answers */
+    bool quiet;                /* do not keep lines */
+    struct writ_buf text, log; /* the lines, each with LF */
     size_t longest;
     uint64_t dropped;
     struct writ_child_end end;
@@ -87,7 +88,7 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
         seen->pauses_us[seen->downs] = end->restart_us;
     }
     seen->downs++;
-    if (end->why == WRIT_CHILD_NOT_STARTED) {
+    if (end->why == WRIT_CHILD_NOT_STARTED || end->why == WRIT_CHILD_FORBIDDEN) {
         seen->ups++; /* so that on_up finds them even */
     }
     stop_loop(seen, seen->downs, seen->stop_after_downs);
@@ -109,7 +110,26 @@ on_log(void *ctx, struct writ_child *child, struct writ_view line, uint64_t drop
     writ_buf_byte(&seen->log, '\n');
 }
 
-static const struct writ_child_handler handler = {on_up, on_line, on_down, on_log};
+/* First `later`, then `forbid` times, and then the program of the path. */
+static enum writ_child_may
+may_start(void *ctx, struct writ_child *child, int *ret_program)
+{
+    struct seen *seen = ctx;
+
+    ck_assert_int_eq(writ_child_pid(child), 0);
+    ck_assert_int_eq(*ret_program, -1);
+    seen->asked++;
+    if (seen->asked <= seen->later) {
+        return WRIT_CHILD_MAY_LATER;
+    }
+    return seen->asked <= seen->later + seen->forbid ? WRIT_CHILD_MAY_NOT : WRIT_CHILD_MAY;
+}
+
+static const struct writ_child_handler handler = {.may_start = may_start,
+    .on_up = on_up,
+    .on_line = on_line,
+    .on_down = on_down,
+    .on_log = on_log};
 
 static void
 open_argv(struct seen *seen, const char *const *argv, struct writ_child_options options)
@@ -659,6 +679,31 @@ START_TEST(child_that_exits_at_once_restarts_with_growing_pauses)
 }
 END_TEST
 
+START_TEST(child_that_may_not_start_is_asked_for_again_and_then_runs)
+{
+    struct seen seen = {.later = 3, .forbid = 2, .stop_after_downs = 1};
+
+    open_shell(&seen, "echo ran; exec cat", (struct writ_child_options){.pause_least_us = 10 * MS});
+    run(&seen);
+    ck_assert_int_eq(seen.end.why, WRIT_CHILD_FORBIDDEN);
+    ck_assert_int_eq(seen.asked, 4);
+    ck_assert_int_eq(seen.end.restart_us, 1000 * MS);
+    seen.stop_after_downs = 2;
+    writ_child_hurry(seen.child);
+    run(&seen);
+    ck_assert_int_eq(seen.asked, 5);
+    ck_assert_int_eq(seen.lines, 0); /* it did not run */
+    seen.stop_after_lines = 1;
+    writ_child_hurry(seen.child);
+    run(&seen);
+    ck_assert_int_eq(seen.asked, 6);
+    ck_assert_view(writ_buf_view(&seen.text), "ran\n");
+    writ_child_hurry(seen.child); /* nothing: it runs */
+    stop(&seen);
+    done(&seen);
+}
+END_TEST
+
 START_TEST(child_that_ran_long_restarts_soon)
 {
     struct seen seen = {.stop_after_downs = 3};
@@ -881,6 +926,7 @@ WRIT_UNIT_MAIN("child", lines_go_both_ways, graceful_stop_flushes_input_and_outp
     spawn_of_a_missing_program_reports_the_reason, spawn_in_a_missing_directory_reports_it,
     spawn_failure_is_reported_after_the_child_ended,
     spawn_finds_the_program_in_the_path_of_its_environment, child_end_reports_its_reason,
+    child_that_may_not_start_is_asked_for_again_and_then_runs,
     child_that_exits_at_once_restarts_with_growing_pauses, child_that_ran_long_restarts_soon,
     child_restarted_many_times_leaks_nothing, child_stop_closes_the_input_first,
     child_stop_of_a_stubborn_child_kills_its_group, grandchildren_do_not_outlive_a_child_that_dies,

@@ -1,0 +1,70 @@
+/* stdio_program.c - the owner loop's own generation has the present configuration: a reload reaches
+ * the next start, and the next message to a child that runs. */
+#include "gateway/upstream/stdio_program.h"
+
+#include <unistd.h>
+
+#define TELL_AGAIN_US (INT64_C(60) * 1000 * 1000)
+
+static const struct writ_program_config *
+present(const struct writ_stdio *stdio)
+{
+    return writ_config_program(stdio->gateway->workers[0].generation->config, stdio->config->name);
+}
+
+/* The zero digest without a list. */
+static WRIT_RESULT
+list_of(const struct writ_program_config *program, struct writ_digest *ret, struct writ_err *err)
+{
+    *ret = (struct writ_digest){{0}};
+    return program != NULL ? writ_program_files_list(program, ret, err) : WRIT_DONE;
+}
+
+/* Every call of a refused upstream may ask: the log has it once a minute, unless it changes. */
+static void
+refuse(struct writ_stdio *stdio, const struct writ_err *why)
+{
+    int64_t now_us = writ_loop_now_us(stdio->loop);
+    bool known = writ_view_equal(writ_view_str(stdio->program_why.text), writ_view_str(why->text));
+
+    if (!known || now_us - stdio->program_told_us >= TELL_AGAIN_US) {
+        WRIT_LOG(stdio->gateway->log, WRIT_EVENT_UPSTREAM_PROGRAM_CHANGED,
+            writ_log_text("upstream", stdio->config->name), writ_log_str("why", why->text));
+        stdio->program_told_us = now_us;
+    }
+    stdio->program_why = *why;
+    atomic_store(&stdio->program_changed, true);
+}
+
+enum writ_child_may
+writ_stdio_program_ask(struct writ_instance *instance, int *ret_program)
+{
+    struct writ_stdio *stdio = instance->stdio;
+    const struct writ_program_config *program = present(stdio);
+    struct writ_err err = {{0}, 0, 0};
+    writ_result r = list_of(program, &instance->started_under, &err);
+
+    if (writ_is_ok(r) && program != NULL) {
+        r = writ_program_files_check(&stdio->program_files, program,
+            writ_child_plan(instance->child), stdio->gateway->clock, ret_program, &err);
+    }
+    if (r.code == WRIT_E_BUSY) {
+        return WRIT_CHILD_MAY_LATER;
+    }
+    if (!writ_is_ok(r)) {
+        refuse(stdio, &err);
+        return WRIT_CHILD_MAY_NOT;
+    }
+    stdio->program_why = (struct writ_err){{0}, 0, 0};
+    atomic_store(&stdio->program_changed, false);
+    return WRIT_CHILD_MAY;
+}
+
+bool
+writ_stdio_program_is_stale(const struct writ_instance *instance)
+{
+    struct writ_digest now;
+
+    return !writ_is_ok(list_of(present(instance->stdio), &now, NULL)) ||
+           !writ_digest_equal(&now, &instance->started_under);
+}
