@@ -136,6 +136,20 @@ elects(struct writ_view value, const char *vote)
                writ_view_is(writ_view_sub(value, 1, value.len - 2), vote));
 }
 
+/* The candidate that the votes elect; NO_VOTE: none. */
+static enum writ_review_vote
+elected_of(const struct writ_review *review, struct writ_view value)
+{
+    for (size_t i = 0; i < review->candidates_n; i++) {
+        enum writ_review_vote option = review->candidates[i].option;
+
+        if (elects(value, writ_review_vote_name(option).ptr)) {
+            return option;
+        }
+    }
+    return WRIT_REVIEW_NO_VOTE;
+}
+
 /* `value`: the result of the votes; ptr NULL: none. With a quorum and without a value the voters
  * disagree. */
 static enum writ_review_event
@@ -147,7 +161,8 @@ verdict_of(const struct writ_review *review, struct writ_view value)
     if (cast(review) == 0) {
         return WRIT_REVIEW_DO_VOTE;
     }
-    if (writ_view_is(value, ACCEPTED) || elects(value, "approve")) {
+    if (writ_view_is(value, ACCEPTED) || elects(value, "approve") ||
+        elected_of(review, value) != WRIT_REVIEW_NO_VOTE) {
         return WRIT_REVIEW_DO_ACCEPT;
     }
     if (writ_view_is(value, REJECTED) || elects(value, "reject")) {
@@ -162,13 +177,22 @@ verdict_of(const struct writ_review *review, struct writ_view value)
                                                         : WRIT_REVIEW_DO_VOTE;
 }
 
-static const char *
-output_of(enum writ_review_event verdict)
+/* The output of the facilitator; of an elected candidate also its option. */
+static void
+put_verdict(struct writ_buf *text, const struct writ_review_finding *finding)
 {
-    return verdict == WRIT_REVIEW_DO_ACCEPT   ? ACCEPTED
-           : verdict == WRIT_REVIEW_DO_REJECT ? REJECTED
-           : verdict == WRIT_REVIEW_DO_REVISE ? REVISED
-                                              : "null";
+    enum writ_review_event verdict = finding->verdict;
+    const char *word = verdict == WRIT_REVIEW_DO_ACCEPT   ? ACCEPTED
+                       : verdict == WRIT_REVIEW_DO_REJECT ? REJECTED
+                       : verdict == WRIT_REVIEW_DO_REVISE ? REVISED
+                                                          : "null";
+
+    if (finding->elected == WRIT_REVIEW_NO_VOTE) {
+        writ_buf_str(text, word);
+        return;
+    }
+    writ_buf_fmt(text, "{\"elected\":\"" WRIT_VIEW_FMT "\",\"verdict\":%s}",
+        WRIT_VIEW_ARG(writ_review_vote_name(finding->elected)), word);
 }
 
 /* The output of a reviewer, in the form that the engine counts. */
@@ -254,7 +278,7 @@ voting_freep(struct writ_crew_voting **voting)
 
 static WRIT_RESULT
 count_votes(const struct writ_review *review, const struct writ_crew_engines *engines,
-    struct writ_arena *arena, enum writ_review_event *ret, struct writ_err *err)
+    struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(TEXT_MAX);
     WRIT_AUTO(struct writ_crew_voting *, voting_freep) voting = NULL;
@@ -267,7 +291,11 @@ count_votes(const struct writ_review *review, const struct writ_crew_engines *en
     WRIT_TRY(writ_crew_voting_read(writ_buf_view(&text), NULL, &voting, NULL));
     WRIT_TRY(make_entries(review, arena, &entries));
     WRIT_TRY(writ_crew_vote(voting, engines, entries, n, n, &verdict, NULL));
-    *ret = verdict_of(review, writ_crew_value_text(verdict.value));
+    *ret = (struct writ_review_finding){
+        .verdict = verdict_of(review, writ_crew_value_text(verdict.value))};
+    if (ret->verdict == WRIT_REVIEW_DO_ACCEPT) { /* and no veto */
+        ret->elected = elected_of(review, writ_crew_value_text(verdict.value));
+    }
     return WRIT_DONE;
 }
 
@@ -442,15 +470,19 @@ hear_voters(struct panel *panel)
 }
 
 static WRIT_RESULT
-hold_session(struct panel *panel, enum writ_review_event verdict, struct writ_review_finding *ret)
+hold_session(
+    struct panel *panel, const struct writ_review_finding *found, struct writ_review_finding *ret)
 {
+    writ_auto_buf output = writ_buf_make(OUTPUT_TEXT);
     struct writ_view *log;
 
     WRIT_TRY(open_session(panel));
     WRIT_TRY(propose(panel));
     WRIT_TRY(hear_voters(panel));
-    WRIT_TRY(answer(panel, WRIT_LIT("facilitator"), WRIT_LIT("facilitator-1"),
-        writ_view_str(output_of(verdict))));
+    put_verdict(&output, found);
+    WRIT_TRY(writ_buf_check(&output, panel->err));
+    WRIT_TRY(
+        answer(panel, WRIT_LIT("facilitator"), WRIT_LIT("facilitator-1"), writ_buf_view(&output)));
     WRIT_INVARIANT(writ_crew_session_status(panel->session) == WRIT_CREW_COMPLETED);
     log = writ_arena_get(panel->arena, panel->log_n * sizeof *log);
     if (log == NULL) {
@@ -459,7 +491,8 @@ hold_session(struct panel *panel, enum writ_review_event verdict, struct writ_re
     for (size_t i = 0; i < panel->log_n; i++) {
         log[i] = panel->log[i];
     }
-    *ret = (struct writ_review_finding){.verdict = verdict, .log = log, .log_n = panel->log_n};
+    *ret = (struct writ_review_finding){
+        .verdict = found->verdict, .elected = found->elected, .log = log, .log_n = panel->log_n};
     return WRIT_DONE;
 }
 
@@ -493,19 +526,19 @@ static WRIT_RESULT
 count_with(struct panel *panel, struct writ_panel_plugin_engine *asked, bool with_log,
     struct writ_review_finding *ret)
 {
-    enum writ_review_event verdict = WRIT_REVIEW_DO_VOTE;
+    struct writ_review_finding found = {.verdict = WRIT_REVIEW_DO_VOTE};
 
-    WRIT_TRY(count_votes(panel->review, panel->engines, panel->arena, &verdict, panel->err));
+    WRIT_TRY(count_votes(panel->review, panel->engines, panel->arena, &found, panel->err));
     if (asked != NULL && !writ_is_ok(asked->result)) {
         return fail_count(asked, panel->arena, ret);
     }
     if (asked != NULL && asked->wanted && !asked->over) {
-        verdict = WRIT_REVIEW_DO_VOTE;
+        found.verdict = WRIT_REVIEW_DO_VOTE;
     }
-    if (with_log && verdict != WRIT_REVIEW_DO_VOTE) {
-        return hold_session(panel, verdict, ret);
+    if (with_log && found.verdict != WRIT_REVIEW_DO_VOTE) {
+        return hold_session(panel, &found, ret);
     }
-    *ret = (struct writ_review_finding){.verdict = verdict};
+    *ret = found;
     return WRIT_DONE;
 }
 

@@ -143,6 +143,18 @@ put_form(const struct writ_prompt *p, struct writ_buf *ret)
     writ_buf_str(ret, "] with the best one first");
 }
 
+static void
+put_meaning(const struct writ_prompt *p, struct writ_buf *ret)
+{
+    bool elects =
+        p->options != NULL && p->options->n > 0 && writ_review_is_candidate(p->options->list[0]);
+
+    writ_buf_str(ret, elects ? "The agent proposes several calls; one of them may be made. "
+                               "A number stands for the call with that option: it may be made "
+                               "exactly as it stands.\n"
+                             : "approve: the call may be made exactly as it stands.\n");
+}
+
 WRIT_RESULT
 writ_prompt_put(const struct writ_prompt *p, struct writ_buf *ret, struct writ_err *err)
 {
@@ -158,8 +170,8 @@ writ_prompt_put(const struct writ_prompt *p, struct writ_buf *ret, struct writ_e
         writ_buf_put(ret, p->instructions);
         writ_buf_str(ret, "\n\n");
     }
+    put_meaning(p, ret);
     writ_buf_str(ret,
-        "approve: the call may be made exactly as it stands.\n"
         "modify: it may be made when it is changed; the feedback says how.\n"
         "reject: it must not be made. When in doubt, reject.\n"
         "abstain: you must not judge it, such as for a conflict of interest.\n\n"

@@ -30,7 +30,7 @@ struct writ_prompt {
     const struct writ_review_ranking *options; /* what a ballot ranks; n 0: it votes */
     /* of the call */
     struct writ_view tool, agent_id, target, scope, reason;
-    struct writ_view arguments;    /* canonical JSON */
+    struct writ_view arguments; /* canonical JSON; or the candidates, when the options have any */
     struct writ_view target_state; /* canonical JSON; empty: unknown */
     struct writ_view difference;   /* lines of difference.h from the state before; may be empty */
 };

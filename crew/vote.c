@@ -65,6 +65,9 @@ opinion_of(const struct writ_json *output)
     case WRIT_REVIEW_ABSTAIN:
         return WRIT_COUNT_ABSTAIN;
     case WRIT_REVIEW_NO_VOTE:
+#define CANDIDATE(N, name) case WRIT_REVIEW_CANDIDATE_##N:
+        WRIT_REVIEW_CANDIDATES(CANDIDATE) /* only in rankings */
+#undef CANDIDATE
         break;
     }
     return WRIT_COUNT_NO_OPINION;

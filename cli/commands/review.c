@@ -35,6 +35,7 @@ struct looking {
     size_t votes, signatures; /* votes read, and those of voters with a key: each was verified */
     struct writ_view fault;   /* why the plug-in has not counted; empty: it has, or there is none */
     struct writ_view tool;    /* of the call */
+    const struct writ_json *candidates; /* what voters see of each; NULL: none, or not kept */
     const struct writ_json *conditions; /* those that require the approval; NULL: none, or not
                                          * kept */
     struct writ_err err;
@@ -141,6 +142,7 @@ ask_review(struct looking *l, struct writ_view id)
     records = writ_json_get_typed(l->client.value, WRIT_LIT("records"), WRIT_JSON_ARRAY);
     arguments = writ_json_get(l->client.value, WRIT_LIT("arguments"));
     l->conditions = writ_json_get(l->client.value, WRIT_LIT("conditions"));
+    l->candidates = writ_json_get(l->client.value, WRIT_LIT("candidates"));
     items = writ_arena_get(l->arena, (count_of(records) + 1) * sizeof *items);
     if (items == NULL) {
         WRIT_FAIL(&l->err, WRIT_E_NOMEM, "no memory to read reviews");
@@ -185,13 +187,17 @@ read_story(struct looking *l, struct writ_view id, bool before_verdict)
 
     l->story = (struct writ_review_story){0};
     l->found = (struct writ_reader_review){0};
-    l->conditions = NULL;
+    l->conditions = l->candidates = NULL;
     l->votes = l->signatures = 0;
     WRIT_TRY(l->reader == NULL ? ask_review(l, id)
                                : writ_reader_review(l->reader, id, l->arena, &l->found, &l->err));
     WRIT_TRY(
         writ_json_read(l->found.decision, &writ_json_limits_default, l->arena, &decision, &l->err));
     l->tool = writ_json_string(writ_json_get(decision, WRIT_LIT("tool")));
+    if (l->found.candidates.len > 0) {
+        WRIT_TRY(writ_json_read(
+            l->found.candidates, &writ_json_limits_default, l->arena, &l->candidates, &l->err));
+    }
     if (l->found.conditions.len > 0) {
         WRIT_TRY(writ_json_read(
             l->found.conditions, &writ_json_limits_default, l->arena, &l->conditions, &l->err));
@@ -263,6 +269,7 @@ put_summary(struct looking *l, struct writ_write *w)
     writ_write_text(w, "agent_id", review->agent_id);
     writ_write_text(w, "tool", l->tool);
     writ_write_text(w, "review_digest", writ_view_str(l->story.digest));
+    writ_write_text_if(w, "elected", writ_review_vote_name(l->story.elected));
     writ_write_count(w, "votes", votes_of(review));
     writ_write_count(w, "voters", writ_review_electors(review));
 }
@@ -383,6 +390,10 @@ show_vote(struct looking *l, const struct writ_review_voter *voter)
     writ_buf_fmt(&l->out, ": " WRIT_VIEW_FMT,
         WRIT_VIEW_ARG(speaker->vote == WRIT_REVIEW_NO_VOTE ? WRIT_LIT("silent")
                                                            : writ_review_vote_name(speaker->vote)));
+    for (size_t i = 1; i < speaker->ranking.n; i++) {
+        writ_buf_fmt(&l->out, ", " WRIT_VIEW_FMT,
+            WRIT_VIEW_ARG(writ_review_vote_name(speaker->ranking.list[i])));
+    }
     if (speaker != voter) {
         writ_buf_str(&l->out, " by ");
         put_safe(&l->out, speaker->id);
@@ -412,6 +423,25 @@ show_engine(struct looking *l)
         WRIT_VIEW_ARG(review->quorum));
 }
 
+/* "candidate 1 {"amount":100}", as a line of its own. */
+static void
+show_candidate(struct looking *l, const struct writ_json *candidate)
+{
+    writ_auto_buf arguments = writ_buf_make(OUT_MAX);
+
+    writ_buf_str(&l->out, "candidate ");
+    put_text_of(&l->out, candidate, "option");
+    writ_buf_byte(&l->out, ' ');
+    if (writ_is_ok(
+            writ_jcs_put(&arguments, writ_json_get(candidate, WRIT_LIT("arguments")), &l->err)) &&
+        writ_is_ok(writ_buf_check(&arguments, &l->err))) {
+        writ_text_safe(&l->out, writ_buf_view(&arguments), arguments.len);
+    } else {
+        l->out.failed = WRIT_E_LIMIT;
+    }
+    writ_buf_byte(&l->out, '\n');
+}
+
 static void
 show_text(struct looking *l)
 {
@@ -422,6 +452,10 @@ show_text(struct looking *l)
     writ_buf_fmt(
         &l->out, "intent_digest " WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(review->intent_digest));
     writ_buf_fmt(&l->out, "review_digest %s\n", l->story.digest);
+    if (l->story.elected != WRIT_REVIEW_NO_VOTE) {
+        writ_buf_fmt(&l->out, "elected " WRIT_VIEW_FMT "\n",
+            WRIT_VIEW_ARG(writ_review_vote_name(l->story.elected)));
+    }
     for (size_t i = 0; i < review->voters_n; i++) {
         const struct writ_review_voter *voter = &review->voters[i];
 
@@ -439,7 +473,11 @@ show_text(struct looking *l)
         put_text_of(&l->out, condition, "found");
         writ_buf_str(&l->out, ")\n");
     }
-    if (l->found.arguments.ptr != NULL) {
+    WRIT_JSON_EACH(candidate, l->candidates)
+    {
+        show_candidate(l, candidate);
+    }
+    if (l->found.arguments.ptr != NULL && l->candidates == NULL) {
         writ_buf_str(&l->out, "arguments ");
         writ_text_safe(&l->out, l->found.arguments, l->found.arguments.len);
         writ_buf_byte(&l->out, '\n');
@@ -456,6 +494,10 @@ show_json(struct looking *l)
     if (l->found.arguments.ptr != NULL) {
         writ_write_name(&w, WRIT_LIT("arguments"));
         writ_write_raw(&w, l->found.arguments);
+    }
+    if (l->candidates != NULL) {
+        writ_write_name(&w, WRIT_LIT("candidates"));
+        writ_write_value(&w, l->candidates);
     }
     if (l->conditions != NULL) {
         writ_write_name(&w, WRIT_LIT("conditions"));
@@ -589,8 +631,8 @@ replay(struct looking *l, bool *ret_same)
     WRIT_TRY(writ_review_plugin_recount(
         &l->story.review, writ_cli_get(l->cli, "engines").ptr, l->arena, &again, &l->err));
     at = first_difference(&l->story.log, &again);
-    *ret_same =
-        again.verdict == l->story.verdict && at == again.log_n && again.log_n == l->story.log.count;
+    *ret_same = again.verdict == l->story.verdict && again.elected == l->story.elected &&
+                at == again.log_n && again.log_n == l->story.log.count;
     put_replay(l, &again, *ret_same, at);
     *ret_same &= !l->crews.differs;
     return writ_buf_check(&l->out, &l->err);

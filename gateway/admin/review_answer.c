@@ -73,6 +73,7 @@ writ_review_answer_put(struct writ_write *w, const struct writ_review_told *told
     writ_write_text_if(w, "engine", review->engine);
     writ_write_text_if(w, "engine_digest", review->engine_digest);
     writ_review_ranking_put(w, "options", &review->options);
+    writ_write_text_if(w, "elected", writ_review_vote_name(told->elected));
     writ_write_text_if(w, "threshold", review->threshold);
     writ_write_text_if(w, "quorum", review->quorum);
     put_voters(w, review);
@@ -101,7 +102,7 @@ put_prompt(struct writ_write *w, const struct writ_entry_review_get *get,
         .target = member_of(decision, "target"),
         .scope = member_of(decision, "normalized_scope"),
         .reason = member_of(decision, "reason"),
-        .arguments = get->arguments,
+        .arguments = writ_entry_review_shown(get),
         .target_state = get->target_state,
         .difference = difference,
     };
@@ -168,6 +169,10 @@ writ_review_answer_put_call(struct writ_write *w, const struct writ_entry_review
     if (get->arguments.ptr != NULL) {
         writ_write_name(w, WRIT_LIT("arguments"));
         writ_write_raw(w, get->arguments);
+    }
+    if (get->candidates.ptr != NULL) {
+        writ_write_name(w, WRIT_LIT("candidates"));
+        writ_write_raw(w, get->candidates);
     }
     put_state(w, get, difference);
     if (get->conditions.ptr != NULL && votes) { /* the agent that asked could stay below the

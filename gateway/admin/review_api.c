@@ -235,7 +235,8 @@ vote(struct api_request *a)
 
     if (a->seen) {
         seat.digest = writ_view_copy(writ_view_str(get->told.digest), a->request.x->arena);
-        seat.whole = get->arguments.ptr != NULL && writ_prompt_is_whole(get->arguments);
+        seat.whole =
+            get->arguments.ptr != NULL && writ_prompt_is_whole(writ_entry_review_shown(get));
         seat.no_bulk = writ_review_bulk_refused(get, a->request.viewer.generation->config);
         seat.bulk_rule = seat.no_bulk == NULL ? get->told.review.rules_digest : seat.bulk_rule;
     }

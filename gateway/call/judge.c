@@ -15,6 +15,7 @@
 #include "gateway/request/refusal.h"
 #include "gateway/request/request.h"
 #include "gateway/request/request_span.h"
+#include "gateway/review/candidates.h"
 #include "gateway/review/review_ask.h"
 #include "gateway/review/review_return.h"
 
@@ -152,6 +153,7 @@ writ_judge_decide(struct writ_request *request, struct writ_call *call)
         call->verdict.approval = NULL;
         writ_metrics_count(request->x->metrics, WRIT_COUNTER_SHADOWED, 1);
     }
+    writ_candidates_bar(request, call);
 }
 
 enum writ_step
@@ -407,6 +409,9 @@ shadow_state(const struct writ_request *request, struct writ_call *call)
 static enum writ_reason
 draft_reason(const struct writ_call *call)
 {
+    if (call->barred != WRIT_REASON_NONE) {
+        return call->barred;
+    }
     if (call->mrtr.fault != WRIT_REASON_NONE) {
         return call->mrtr.fault;
     }
@@ -442,6 +447,21 @@ fill_draft(struct writ_request *request, struct writ_call *call, enum writ_reaso
     return extend(request, call, refused, &call->record.decision);
 }
 
+/* Each candidate is judged as a call of its own, then all of them ask for one review. */
+static enum writ_step
+next_candidate(struct writ_request *request)
+{
+    enum writ_step step = WRIT_STEP_CLAIM;
+    writ_result r;
+
+    if (writ_candidates_next(request)) {
+        writ_judge_decide(request, request->call);
+        return WRIT_STEP_DISCOVER;
+    }
+    r = writ_candidates_ask(request, &step);
+    return writ_is_ok(r) ? step : no_draft(request, r.code);
+}
+
 enum writ_step
 writ_judge_draft(struct writ_request *request)
 {
@@ -457,6 +477,7 @@ writ_judge_draft(struct writ_request *request)
     }
     compare_stated_state(call);
     shadow_state(request, call);
+    writ_candidates_require(request, call);
     refused = draft_reason(call);
     d->decision = writ_decision_route_text(
         refused == WRIT_REASON_NONE ? WRIT_DECISION_ALLOW : WRIT_DECISION_DENY);
@@ -470,7 +491,7 @@ writ_judge_draft(struct writ_request *request)
     if (!writ_is_ok(r)) {
         return no_draft(request, r.code);
     }
-    return WRIT_STEP_CLAIM;
+    return request->candidates != NULL ? next_candidate(request) : WRIT_STEP_CLAIM;
 }
 
 /* ---- CLAIM ---- */
@@ -566,7 +587,7 @@ writ_judge_claim(struct writ_request *request)
         .lifetime_us = writ_request_config(request)->credential.lifetime_us,
         .held_until_us = held_until(request),
         .shadow = rule != NULL && rule->shadow && writ_request_may_pass(request) &&
-                  call->mrtr.fault == WRIT_REASON_NONE,
+                  call->mrtr.fault == WRIT_REASON_NONE && call->barred == WRIT_REASON_NONE,
         .follows = call->mrtr.follows,
         .before = call->mrtr.before,
         .ask = call->review.asks ? &call->review.ask : NULL,

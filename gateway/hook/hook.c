@@ -9,6 +9,7 @@
 #include "gateway/call/judge.h"
 #include "gateway/request/caller_claims.h"
 #include "gateway/request/finish.h"
+#include "gateway/review/candidates.h"
 #include "gateway/review/denial.h"
 
 #include "base/text.h"
@@ -145,6 +146,7 @@ writ_hook_call(struct writ_request *request, enum writ_step *ret_step)
 #define CANDIDATE(X, between)                                                                      \
     X("tool") between                                                                              \
     X("arguments") between                                                                         \
+    X("candidates") between                                                                        \
     X("agent_id") between                                                                          \
     X("boundary_id") between                                                                       \
     X("idempotency_key") between                                                                   \
@@ -155,6 +157,32 @@ writ_hook_call(struct writ_request *request, enum writ_step *ret_step)
 /* clang-format on */
 #define MEMBER(name) name,
 #define NAME(name)   name
+
+/* Judges the call, or the first of several that the body proposes. */
+static enum writ_step
+propose(struct writ_request *request)
+{
+    const struct writ_json *body = writ_hook_of(request)->body;
+    const struct writ_json *list = writ_json_get(body, WRIT_LIT("candidates"));
+    writ_result r = WRIT_DONE;
+
+    if (list != NULL && (writ_json_get(body, WRIT_LIT("arguments")) != NULL ||
+                            request->call->caller_claims.state.ptr != NULL)) {
+        return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
+            "candidates stand in place of arguments, and without a target_state_digest");
+    }
+    if (list != NULL) {
+        r = writ_candidates_read(request, list, request->call);
+    }
+    if (r.code == WRIT_E_PARSE) {
+        return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST, WRIT_CANDIDATES_FORM);
+    }
+    if (!writ_is_ok(r)) {
+        return writ_hook_refuse(request, 503, WRIT_REASON_OVERLOADED, NULL);
+    }
+    writ_judge_decide(request, request->call);
+    return WRIT_STEP_DISCOVER;
+}
 
 enum writ_step
 writ_hook_before(struct writ_request *request)
@@ -193,8 +221,7 @@ writ_hook_before(struct writ_request *request)
     call->caller_claims.task = writ_json_get(body, WRIT_LIT("task"));
     request->message.id = writ_json_get(body, WRIT_LIT("request_id"));
     request->message.meta = own_meta(request);
-    writ_judge_decide(request, call);
-    return WRIT_STEP_DISCOVER;
+    return propose(request);
 }
 
 /* ---- HAND ---- */
@@ -280,6 +307,7 @@ answer_allowed(struct writ_request *request)
     writ_hook_put_verdict(&w, WRIT_LIT("allow"), writ_reason_sentence(reason));
     writ_write_text_if(&w, "reason", writ_reason_name(reason));
     writ_write_text_if(&w, "decision_id", call->record.decision.decision_id.view);
+    writ_candidates_put(&w, request);
     writ_write_text_if(&w, "credential", call->grant.credential);
     put_record(&w, &call->record.decision);
     return writ_hook_reply(request, &w, &body);

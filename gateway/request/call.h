@@ -128,7 +128,8 @@ struct writ_call_contents {
 
 /** The review that it needs (review_ask.h). DRAFT. */
 struct writ_call_review {
-    bool asks; /* there is one: */
+    size_t place; /* among the candidates of its request, from 0 (candidates.h) */
+    bool asks;    /* there is one: */
     struct writ_review terms;
     struct writ_ask ask;
 };
@@ -155,6 +156,7 @@ struct writ_call {
     struct writ_caller_claims caller_claims;
     struct writ_verdict verdict; /* JUDGE; DISCOVER may remove the approval */
     enum writ_reason shadowed;   /* the reason that shadow mode overrode, or NONE: JUDGE to DRAFT */
+    enum writ_reason barred;     /* why not even shadow mode lets it run, or NONE: candidates.h */
     struct writ_mrtr mrtr;
     struct writ_returned returned;
     struct writ_learned learned;

@@ -17,6 +17,7 @@
 #include "gateway/upstream/late.h"
 #include "policy/decide/policy.h"
 
+struct writ_candidates;
 struct writ_request;
 struct writ_review_question;
 struct writ_trace;
@@ -120,6 +121,7 @@ struct writ_request {
     enum writ_mcp_method method;          /* CLASSIFY */
     struct writ_session *session;         /* SESSION; held until the answer; NULL: none */
     struct writ_call *call;               /* governed calls (call.h) */
+    struct writ_candidates *candidates;   /* of which it is one (candidates.h); NULL: it is alone */
     struct writ_late late;                /* of the missing upstream (meet.h) */
     bool sought;                          /* SEEK: the lists that name its owner were asked for */
     struct writ_request_hold hold;

@@ -30,7 +30,8 @@
     X(DISCOVER,     writ_tool_discovery_tool,  "gets the tool's definition; the head agrees with it",        TO(OBSERVE, FOLLOW, DISCOVER, CLOSE, WAIT, DONE)) \
     X(OBSERVE,      writ_observe_start,        "reads the state of the target with its probe",               TO(FOLLOW, COMPARE, OBSERVE, WAIT)) \
     X(FOLLOW,       writ_follow_run,           "judges where its arguments came from, by what its run saw",  TO(DRAFT, FOLLOW, CLOSE, WAIT, DONE)) \
-    X(DRAFT,        writ_judge_draft,          "makes the decision record and its digests",                  TO(CLAIM, CLOSE, DONE)) \
+    X(DRAFT,        writ_judge_draft,          "makes the decision record and its digests",                  TO(CLAIM, DISCOVER, ELECT, CLOSE, WAIT, DONE)) \
+    X(ELECT,        writ_candidates_elect,     "of several candidates: takes the one that was elected",      TO(DRAFT)) \
     X(CLAIM,        writ_judge_claim,          "makes claim and record durable in one transaction",          TO(BIND, CLOSE, WAIT, DONE)) \
     X(BIND,         writ_judge_bind,           "makes the binding check; only it makes a permit",            TO(SIGN, HOLD, RECORD, WAIT)) \
     X(HOLD,         writ_review_hold_wait,     "not granted: the open request may wait for a verdict",       TO(AUTHENTICATE, ANSWER, AGAIN, HOLD, WAIT)) \

@@ -4,6 +4,7 @@
 
 #include "base/hidden.h"
 #include "base/text.h"
+#include "gateway/review/candidates.h"
 #include "gateway/review/continuation.h"
 #include "gateway/review/review_tell.h"
 
@@ -206,6 +207,7 @@ writ_denial_put_members(
     if (refusal->ask != NULL) {
         put_review(w, request, refusal->ask);
     }
+    writ_candidates_put(w, request);
     if (refusal->execution_unknown) {
         writ_write_text_if(w, "execution", WRIT_LIT("unknown"));
     }

@@ -21,9 +21,8 @@ text_or_empty(const struct writ_member_text *member)
     return member->is == WRIT_PRESENT ? member->view : writ_view("", 0);
 }
 
-/* No review is opened: the draft becomes a deny with the reason. */
-static writ_result
-refuse(struct writ_call *call, enum writ_reason reason, struct writ_arena *arena)
+writ_result
+writ_review_ask_refuse(struct writ_call *call, enum writ_reason reason, struct writ_arena *arena)
 {
     struct writ_extension *extension = &call->record.extension;
     struct writ_decision *d = &call->record.decision;
@@ -33,6 +32,31 @@ refuse(struct writ_call *call, enum writ_reason reason, struct writ_arena *arena
     extension->reason = writ_member_text(writ_reason_name(reason));
     call->end.refusal = reason;
     return writ_extension_make(extension, arena, &d->extensions, NULL);
+}
+
+/* The call is the only candidate so far. */
+static writ_result
+offer_alone(struct writ_request *request, struct writ_call *call)
+{
+    struct writ_review *terms = &call->review.terms;
+    const struct writ_review_ranking others = terms->options;
+    struct writ_review_candidate *candidate = writ_arena_get(request->x->arena, sizeof *candidate);
+    char *digest = writ_arena_get(request->x->arena, WRIT_DIGEST_TEXT);
+
+    if (candidate == NULL || digest == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    writ_digest_text(&call->record.state_free, digest);
+    *candidate = (struct writ_review_candidate){
+        .option = writ_review_candidate_at(call->review.place),
+        .state_free_digest = writ_view_str(digest),
+        .intent_digest = terms->intent_digest,
+        .target_state_digest = terms->target_state_digest,
+    };
+    terms->candidates = candidate;
+    terms->candidates_n = 1;
+    writ_review_offer(terms, &others);
+    return WRIT_DONE;
 }
 
 static writ_result
@@ -50,7 +74,7 @@ fill_terms(struct writ_request *request, struct writ_call *call)
     terms->id = call->record.decision.decision_id.view;
     terms->intent_digest = text_or_empty(&call->record.decision.intent_digest);
     terms->target_state_digest = text_or_empty(&call->record.decision.target_state_digest);
-    return WRIT_DONE;
+    return call->verdict.approval->review->candidates ? offer_alone(request, call) : WRIT_DONE;
 }
 
 static writ_result
@@ -74,6 +98,7 @@ make_ask(struct writ_request *request, struct writ_call *call)
         .target_state = call->observed.text,
         .conditions = conditions,
         .continuation = call->caller_claims.continuation,
+        .boundary = boundary,
     };
     return writ_ledger_review(
         &call->record.state_free, boundary, call->caller_claims.key, &call->review.ask.name, NULL);
@@ -93,14 +118,15 @@ writ_review_ask_make(struct writ_request *request, struct writ_call *call)
     enum writ_reason fault;
 
     if (r.code == WRIT_E_INVALID) { /* no voter is left that could decide */
-        return refuse(call, WRIT_REASON_REVIEW_UNAVAILABLE, request->x->arena);
+        return writ_review_ask_refuse(call, WRIT_REASON_REVIEW_UNAVAILABLE, request->x->arena);
     }
     WRIT_TRY(r);
     WRIT_TRY(fill_terms(request, call));
     WRIT_TRY(make_ask(request, call));
-    fault = writ_review_return_check(request, call);
+    fault = request->candidates == NULL ? writ_review_return_check(request, call)
+                                        : WRIT_REASON_NONE; /* once for all of them */
     if (fault != WRIT_REASON_NONE) {
-        return refuse(call, fault, request->x->arena);
+        return writ_review_ask_refuse(call, fault, request->x->arena);
     }
     d->decision = writ_decision_route_text(WRIT_DECISION_REQUIRE_APPROVAL);
     d->reason = writ_member_text(writ_reason_sentence(WRIT_REASON_APPROVAL_REQUIRED));

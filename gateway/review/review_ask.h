@@ -17,4 +17,8 @@ bool writ_review_ask_needed(const struct writ_call *call);
  */
 WRIT_RESULT writ_review_ask_make(struct writ_request *request, struct writ_call *call);
 
+/** The draft becomes a deny with that reason, and opens no review. WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_review_ask_refuse(
+    struct writ_call *call, enum writ_reason reason, struct writ_arena *arena);
+
 #endif

@@ -82,6 +82,7 @@ begin_again(struct writ_request *request)
     request->generation = writ_generation_hold(request->worker->generation);
     request->entry = (struct writ_entry){.kind = WRIT_ENTRY_NONE};
     request->call = NULL;
+    request->candidates = NULL;
     request->hold.question = NULL;
     request->late = (struct writ_late){0};                           /* it may be up by now */
     writ_shares_release(&request->worker->shares, &request->charge); /* it counts again */

@@ -76,7 +76,7 @@ ask(struct writ_review_request *request, const struct writ_entry_review_get *get
     for (size_t i = 0; i < sizeof request->digest; i++) {
         request->digest[i] = get->told.digest[i];
     }
-    request->whole = writ_prompt_is_whole(get->arguments);
+    request->whole = writ_prompt_is_whole(writ_entry_review_shown(get));
     request->stage = WRIT_REVIEW_REQUEST_OUT;
     if (request->reviewer->config->kind == WRIT_REVIEWER_OPINIONS) {
         give_opinion(request, get, writ_config_reviewer(config, request->reviewer->config->id));

@@ -84,6 +84,19 @@ add_delegations(const struct writ_review_config *config, const struct writ_polic
     }
 }
 
+/* All but candidates, which the caller of this knows. */
+static void
+put_options(const struct writ_review_config *config, struct writ_review *ret)
+{
+    for (size_t i = 0; i < config->options.n; i++) {
+        enum writ_review_vote option = writ_review_vote_find(config->options.items[i]);
+
+        if (option != WRIT_REVIEW_NO_VOTE) {
+            ret->options.list[ret->options.n++] = option;
+        }
+    }
+}
+
 WRIT_RESULT
 writ_terms_make(const struct writ_approval *approval, const struct writ_policy_call *call,
     int64_t now_us, struct writ_arena *arena, struct writ_review *ret)
@@ -127,7 +140,7 @@ writ_terms_make(const struct writ_approval *approval, const struct writ_policy_c
         WRIT_TRY(writ_buf_check(&text, NULL));
         review.engine_digest = writ_buf_view(&text);
     }
-    (void)writ_review_ranking_of(config->options.items, config->options.n, &review.options);
+    put_options(config, &review);
     add_delegations(config, call, now_us, &review);
     *ret = review;
     return WRIT_DONE;

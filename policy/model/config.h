@@ -290,6 +290,7 @@ struct writ_review_config {
     size_t voters_n;
     struct writ_views administrators;
     struct writ_views options;    /* that votes rank, by an engine that needs rankings; else none */
+    bool candidates;              /* they have the word for candidates: one of several calls runs */
     struct writ_view elicitation; /* the voter who is asked in the caller's client; empty: none */
     bool bulk;                    /* a voter may vote on several of one rule together */
     struct writ_digest digest;    /* of the whole entry, of its plug-in, and of its voters' own */

@@ -493,7 +493,8 @@ NODE(review, "engine", engine, LIVE, SHAPE_ENGINE, NONE,
     "frequent vote), best_of_n (the vote with the highest confidence), borda (rankings of the options), or the file of "
     "a plug-in in engines, such as tally.so (rankings). Without a winner the verdict asks for a revision. Default: review.")
 TEXTS(review, "options", options, LIVE, 3,
-    "What the voters rank with borda or a plug-in: two or three of approve, modify, reject. Default: all three.")
+    "What the voters rank with borda or a plug-in: two or three of approve, modify, reject. Default: all three. With "
+    "borda, candidates in place of approve: a caller may propose several calls, of which the voters elect one.")
 DURATION(review, "expires", lifetime_us, LIVE, 1 * SECOND, 30 * DAY, "15m",
     "How long votes are accepted; without a verdict by then the call is refused.")
 DURATION(review, "redeem", redeem_us, LIVE, 1 * SECOND, 30 * DAY, "15m",

@@ -287,6 +287,28 @@ has_option(const struct writ_views *options, struct writ_view option)
     return false;
 }
 
+/* The options as ballots have them; the word for candidates stands for one or more of these. */
+static bool
+are_options(const struct writ_views *options, bool candidates)
+{
+    struct writ_view names[WRIT_REVIEW_OPTIONS_MAX];
+    struct writ_review_ranking ranking;
+
+    if (options->n < 2 || options->n > WRIT_REVIEW_OPTIONS_MAX ||
+        (candidates && has_option(options, WRIT_LIT("approve")))) {
+        return false;
+    }
+    for (size_t i = 0; i < options->n; i++) {
+        bool stands = writ_view_is(options->items[i], WRIT_REVIEW_CANDIDATES_WORD);
+
+        if (!stands && writ_review_is_candidate(writ_review_vote_find(options->items[i]))) {
+            return false;
+        }
+        names[i] = stands ? WRIT_LIT("1") : options->items[i];
+    }
+    return writ_review_ranking_of(names, options->n, &ranking);
+}
+
 static void
 check_engine(struct writ_options *o, const struct writ_yaml *node, const struct writ_config *config,
     const struct writ_views *options, struct writ_review_config *ret)
@@ -294,7 +316,6 @@ check_engine(struct writ_options *o, const struct writ_yaml *node, const struct 
     static const struct writ_view all[] = {
         WRIT_LIT("approve"), WRIT_LIT("modify"), WRIT_LIT("reject")};
     enum writ_review_need need = writ_review_need(ret->engine);
-    struct writ_review_ranking ranking;
 
     check_weightless(o, node, ret);
     if (need != WRIT_REVIEW_NEEDS_VOTE) {
@@ -309,10 +330,15 @@ check_engine(struct writ_options *o, const struct writ_yaml *node, const struct 
         return;
     }
     ret->options = options->n > 0 ? *options : (struct writ_views){all, 3};
-    if (ret->options.n < 2 ||
-        !writ_review_ranking_of(ret->options.items, ret->options.n, &ranking)) {
+    ret->candidates = has_option(&ret->options, writ_view_str(WRIT_REVIEW_CANDIDATES_WORD));
+    if (!are_options(&ret->options, ret->candidates)) {
         WRIT_OPTION_FAULT(o, writ_option_of(node, "options"),
-            "must be two or three different ones of approve, modify and reject");
+            "must be two or three different ones of approve, modify and reject, or candidates in "
+            "place of approve");
+    }
+    if (ret->candidates && ret->plugin != NULL) {
+        WRIT_OPTION_FAULT(o, writ_option_of(node, "options"),
+            "candidates need the engine borda: a plug-in does not elect them");
     }
     for (size_t i = 0; i < ret->voters_n; i++) {
         if (ret->voters[i].veto && !has_option(&ret->options, WRIT_LIT("reject"))) {

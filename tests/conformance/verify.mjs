@@ -277,8 +277,8 @@ const TABLES = {
   review: table('event', {
     any: ['open', 'join', 'vote', 'accept', 'reject', 'revise', 'redeem', 'expire', 'withdraw', 'cancel', 'outdate',
       'drift', 'fail'], open: ['open'], vote: ['vote'],
-  }, 'at time any,boundary_id text,by text vote,confidence text,decision_id text any,extensions object,feedback text,' +
-    'log list,n count any,ranking list',
+  }, 'at time any,boundary_id text,by text vote,confidence text,decision_id text any,elected text,extensions object,' +
+    'feedback text,log list,n count any,ranking list',
   'reason text,review_digest digest any,signature text,state text any,terms object open,vote text vote'),
 };
 const STATES = ['absent', 'open', 'approved', 'redeemed', 'rejected', 'revised', 'expired', 'lapsed', 'withdrawn',
@@ -286,8 +286,9 @@ const STATES = ['absent', 'open', 'approved', 'redeemed', 'rejected', 'revised',
 const isConfidence = (text) => text.length <= 16 && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) &&
   Number(text) >= 0 && Number(text) <= 1;
 const isFeedback = (text) => Buffer.byteLength(text) <= 4096 && !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.test(text);
-const isRanking = (list) => list.length > 0 && new Set(list).size === list.length &&
-  list.every((vote) => ['approve', 'reject', 'modify'].includes(vote));
+const isCandidate = (text) => /^[1-8]$/.test(text);
+const isRanking = (list) => list.length > 0 && list.length <= 10 && new Set(list).size === list.length &&
+  list.every((vote) => ['approve', 'reject', 'modify'].includes(vote) || isCandidate(vote));
 const isAbsent = (value) => value === undefined || value === null;
 const RULES = {
   decision: (d) => (isAbsent(d.seq) || isAbsent(d.running_count) || d.running_count === d.seq + 1) &&
@@ -295,7 +296,8 @@ const RULES = {
   outcome: () => true,
   seal: (s) => s.sealed && (s.final_seq === undefined || s.final_seq === s.total - 1),
   review: (r) => STATES.includes(r.state) &&
-    (r.vote === undefined || ['approve', 'reject', 'modify', 'abstain'].includes(r.vote)) &&
+    (r.vote === undefined || ['approve', 'reject', 'modify', 'abstain'].includes(r.vote) || isCandidate(r.vote)) &&
+    (r.elected === undefined || isCandidate(r.elected)) &&
     (r.ranking === undefined || isRanking(r.ranking)) &&
     (r.feedback === undefined || isFeedback(r.feedback)) && (r.confidence === undefined || isConfidence(r.confidence)),
 };
@@ -341,7 +343,8 @@ const OPTIONAL = ['target_state_digest', 'continuation_id', 'expires_at', 'polic
   'credential_tier', 'policy_refs',
   'retrieved_policy_refs', 'revalidate_if'];
 /** Our own part of a decision: lists and unknown members have the limits of a record. */
-const OURS = { argument: 'text', budgets: 'list', charges: 'list', claim_seconds: 'number', constraint: 'text',
+const OURS = { argument: 'text', budgets: 'list', candidates: 'object', charges: 'list',
+  claim_seconds: 'number', constraint: 'text',
   contents_kept: 'text', contents_too_large: 'flag', count_fault: 'text', crew_log: 'text',
   definition: 'text', duplicates: 'text',
   first_decision_id: 'text', flow: 'object',

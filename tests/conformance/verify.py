@@ -475,8 +475,8 @@ TABLES = {
         sealed flag any,sealed_at time,total count any"""),
     "review": Table("event", ("open", "join", "vote", "accept", "reject", "revise", "redeem", "expire", "withdraw",
                               "cancel", "outdate", "drift", "fail"), {"open": ("open",), "vote": ("vote",)},
-                    """at time any,boundary_id text,by text vote,confidence text,decision_id text any,extensions object,
-        feedback text,log list,n count any,ranking list,reason text,review_digest digest any,signature text,state text any,
+                    """at time any,boundary_id text,by text vote,confidence text,decision_id text any,elected text,
+        extensions object,feedback text,log list,n count any,ranking list,reason text,review_digest digest any,signature text,state text any,
         terms object open,vote text vote"""),
 }
 STATES = ("absent", "open", "approved", "redeemed", "rejected", "revised", "expired", "lapsed", "withdrawn", "cancelled",
@@ -500,12 +500,16 @@ def right_seal(s):
     return s["sealed"] and s.get("final_seq", s["total"] - 1) == s["total"] - 1
 
 
+CANDIDATES = tuple("12345678")
+
+
 def is_ranking(votes):
-    return 0 < len(votes) == len(set(votes)) and set(votes) <= {"approve", "reject", "modify"}
+    return 0 < len(votes) == len(set(votes)) and len(votes) <= 10 and set(votes) <= {"approve", "reject", "modify", *CANDIDATES}
 
 
 def right_review(r):
-    return r["state"] in STATES and r.get("vote", "approve") in ("approve", "reject", "modify", "abstain") and \
+    return r["state"] in STATES and r.get("vote", "approve") in ("approve", "reject", "modify", "abstain", *CANDIDATES) and \
+        r.get("elected", "1") in CANDIDATES and \
         is_ranking(r.get("ranking", ["approve"])) and is_feedback(r.get("feedback", "")) and is_confidence(r.get("confidence", "0"))
 
 
@@ -540,7 +544,7 @@ def ours(record):
 
 
 # Our own part of a decision: lists and unknown members have the limits of a record.
-OURS = dict(argument="text", budgets="list", charges="list", claim_seconds="number", constraint="text",
+OURS = dict(argument="text", budgets="list", candidates="object", charges="list", claim_seconds="number", constraint="text",
             contents_kept="text", contents_too_large="flag", count_fault="text", crew_log="text", definition="text", duplicates="text", first_decision_id="text", flow="object", input_digest="text", key_stated="flag", output_after="text",
             output_before="text", output_rules="list", profile="text", reason="text", round="number", shadow="flag",
             showing="text", state_free="text", tenant="text", trace_id="text", upstream="text", via="text", wire_tool="text")

@@ -109,6 +109,7 @@
     X(by, TEXT, NEVER, WRIT_NEED_VOTE, "the voter, the caller or the administrator")               \
     X(confidence, TEXT, NEVER, WRIT_NEED_NONE, "how sure the voter is: a decimal from 0 to 1")     \
     X(decision_id, TEXT, NEVER, WRIT_NEED_EVERY, "the decision that opened the review")            \
+    X(elected, TEXT, NEVER, WRIT_NEED_NONE, "of a verdict: the candidate that may run")            \
     X(event, CHOICE, NEVER, WRIT_NEED_EVERY, "what happened")                                      \
     X(extensions, OBJECT, NEVER, WRIT_NEED_NONE, "vendor data")                                    \
     X(feedback, TEXT, NEVER, WRIT_NEED_NONE, "the voter's remark")                                 \
@@ -120,12 +121,13 @@
     X(signature, TEXT, NEVER, WRIT_NEED_NONE, "the voter's own, over the vote (JWS)")              \
     X(state, TEXT, NEVER, WRIT_NEED_EVERY, "of the review from then on")                           \
     X(terms, OBJECT, NEVER, WRIT_NEED_OPEN, "the voters, and how votes are counted")               \
-    X(vote, TEXT, NEVER, WRIT_NEED_VOTE, "approve, reject, modify or abstain")
+    X(vote, TEXT, NEVER, WRIT_NEED_VOTE, "approve, reject, modify, abstain, or a candidate")
 
 /* extensions.writ of our decisions and outcomes: all optional */
 #define WRIT_EXTENSION_MEMBERS(X)                                                                  \
     X(argument, TEXT, NEVER, WRIT_NEED_NONE, "JSON Pointer of the argument that was refused")      \
     X(budgets, LIST, NEVER, WRIT_NEED_NONE, "names of the budgets from which it draws")            \
+    X(candidates, OBJECT, NEVER, WRIT_NEED_NONE, "the calls of which voters elect one")            \
     X(charges, LIST, NEVER, WRIT_NEED_NONE, "what it took from budgets: store/write/charges.h")    \
     X(claim_seconds, COUNT, NEVER, WRIT_NEED_NONE, "time in which no other call gets its key")     \
     X(constraint, TEXT, NEVER, WRIT_NEED_NONE, "name of the constraint that failed")               \

@@ -313,6 +313,12 @@
     X(APPROVAL_FAILED, approval_failed, WRIT_REASON_IN_REVIEW,                                     \
         "the plug-in that counts the votes of the review failed, so there is no verdict",          \
         "ask the operator of the gateway; repeating the call opens a new review")                  \
+    X(CANDIDATE_NOT_ELECTED, candidate_not_elected, WRIT_REASON_IN_REVIEW,                         \
+        "the voters elected another candidate",                                                    \
+        "make the call that they elected, or propose this one again without the continuation_id")  \
+    X(CANDIDATES_NOT_REVIEWED, candidates_not_reviewed, WRIT_REASON_IN_REVIEW,                     \
+        "several calls were proposed, and no review elects one of them",                           \
+        "propose one call; a review elects among several where its options have candidates")       \
     X(CONTINUATION_INVALID, continuation_invalid, WRIT_REASON_IN_REVIEW,                           \
         "the requestState is not from this gateway, or has expired",                               \
         "repeat the call without requestState; one that is still under review joins its review")   \

@@ -10,7 +10,7 @@
 #define US_PER_MS   1000
 #define TIME_MS_MAX (INT64_C(1) << 40)
 #define WEIGHT_TEXT 48
-#define FILLS_MAX   6 /* rankings of WRIT_REVIEW_OPTIONS_MAX options */
+#define FILLS_MAX   (WRIT_REVIEW_OPTIONS_MAX * (WRIT_REVIEW_OPTIONS_MAX - 1)) /* first and last */
 
 /* ---- the machine */
 
@@ -102,7 +102,14 @@ static const struct writ_view votes[] = {[WRIT_REVIEW_NO_VOTE] = {"", 0},
 #define VOTE_NAME(NAME, name) [WRIT_REVIEW_##NAME] = {#name, sizeof #name - 1},
     WRIT_REVIEW_VOTES(VOTE_NAME)
 #undef VOTE_NAME
+#define CANDIDATE_NAME(N, name) [WRIT_REVIEW_CANDIDATE_##N] = {name, sizeof name - 1},
+        WRIT_REVIEW_CANDIDATES(CANDIDATE_NAME)
+#undef CANDIDATE_NAME
 };
+
+_Static_assert(
+    sizeof votes / sizeof votes[0] - WRIT_REVIEW_CANDIDATE_1 == WRIT_REVIEW_CANDIDATES_MAX,
+    "each candidate has a name");
 
 struct writ_view
 writ_review_vote_name(enum writ_review_vote vote)
@@ -120,6 +127,19 @@ writ_review_vote_find(struct writ_view text)
         }
     }
     return WRIT_REVIEW_NO_VOTE;
+}
+
+enum writ_review_vote
+writ_review_candidate_at(size_t place)
+{
+    WRIT_INVARIANT(place < WRIT_REVIEW_CANDIDATES_MAX);
+    return (enum writ_review_vote)(WRIT_REVIEW_CANDIDATE_1 + place);
+}
+
+bool
+writ_review_is_candidate(enum writ_review_vote vote)
+{
+    return vote >= WRIT_REVIEW_CANDIDATE_1;
 }
 
 bool
@@ -230,6 +250,49 @@ writ_review_ranking_put(
     writ_write_array_end(w);
 }
 
+/* ---- candidates */
+
+void
+writ_review_offer(struct writ_review *review, const struct writ_review_ranking *others)
+{
+    struct writ_review_ranking options = {.n = 0};
+
+    for (size_t i = 0; i < review->candidates_n; i++) {
+        options.list[options.n++] = review->candidates[i].option;
+    }
+    for (size_t i = 0; i < others->n; i++) {
+        if (!writ_review_is_candidate(others->list[i])) {
+            WRIT_INVARIANT(options.n < WRIT_REVIEW_OPTIONS_MAX);
+            options.list[options.n++] = others->list[i];
+        }
+    }
+    review->options = options;
+}
+
+const struct writ_review_candidate *
+writ_review_candidate(const struct writ_review *review, struct writ_view state_free_digest)
+{
+    for (size_t i = 0; i < review->candidates_n; i++) {
+        if (writ_view_equal(review->candidates[i].state_free_digest, state_free_digest)) {
+            return &review->candidates[i];
+        }
+    }
+    return NULL;
+}
+
+bool
+writ_review_has_candidate(const struct writ_review *review, enum writ_review_vote option)
+{
+    for (size_t i = 0; i < review->candidates_n; i++) {
+        if (review->candidates[i].option == option) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- engines */
+
 bool
 writ_review_is_plugin(struct writ_view engine)
 {
@@ -269,6 +332,9 @@ writ_review_counts(const struct writ_review *review, enum writ_review_vote vote,
 {
     if (vote == WRIT_REVIEW_ABSTAIN) {
         return ranking->n == 0;
+    }
+    if (writ_review_is_candidate(vote) && ranking->n == 0) {
+        return false;
     }
     switch (writ_review_need(review->engine)) {
     case WRIT_REVIEW_NEEDS_VOTE:
@@ -491,6 +557,44 @@ check_voter(const struct writ_review *review, size_t at, struct writ_err *err)
     return check_delegation(review, voter, err);
 }
 
+/* keeps: each candidate is an option of its own, and `approve` is none beside them */
+static WRIT_RESULT
+check_candidates(const struct writ_review *review, struct writ_err *err)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < review->options.n; i++) {
+        enum writ_review_vote option = review->options.list[i];
+
+        if (writ_review_is_candidate(option) && n < review->candidates_n &&
+            review->candidates[n].option == option &&
+            (n == 0 || review->candidates[n - 1].option < option)) {
+            n++;
+        } else if (writ_review_is_candidate(option) ||
+                   (review->candidates_n > 0 && option == WRIT_REVIEW_APPROVE)) {
+            WRIT_FAIL(err, WRIT_E_INVALID, "the options are not those of the candidates");
+        }
+    }
+    if (n > 0 && writ_review_is_plugin(review->engine)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a plug-in does not elect candidates");
+    }
+    if (n != review->candidates_n) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the options lack a candidate");
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct writ_review_candidate *candidate = &review->candidates[i];
+
+        if (candidate->state_free_digest.len == 0 || candidate->intent_digest.len == 0 ||
+            writ_review_candidate(review, candidate->state_free_digest) != candidate) {
+            WRIT_FAIL(err, WRIT_E_INVALID, "a candidate has no digest, or is there twice");
+        }
+    }
+    if (n > 0 && !writ_view_equal(review->candidates[0].intent_digest, review->intent_digest)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the intent of a review is that of its first candidate");
+    }
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_review_check(const struct writ_review *review, struct writ_err *err)
 {
@@ -514,6 +618,7 @@ writ_review_check(const struct writ_review *review, struct writ_err *err)
                                               : review->engine_digest.len > 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "a plug-in that counts the votes has a digest");
     }
+    WRIT_TRY(check_candidates(review, err));
     if (writ_review_unit(review) == 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the fractions of the weights have no common unit");
     }
@@ -547,6 +652,27 @@ put_voters(struct writ_write *w, const struct writ_review *review)
     writ_write_array_end(w);
 }
 
+static void
+put_candidates(struct writ_write *w, const struct writ_review *review)
+{
+    if (review->candidates_n == 0) {
+        return;
+    }
+    writ_write_name(w, WRIT_LIT("candidates"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < review->candidates_n; i++) {
+        const struct writ_review_candidate *candidate = &review->candidates[i];
+
+        writ_write_object_begin(w);
+        writ_write_text(w, "intent_digest", candidate->intent_digest);
+        writ_write_text(w, "option", writ_review_vote_name(candidate->option));
+        writ_write_text(w, "state_free_digest", candidate->state_free_digest);
+        writ_write_text(w, "target_state_digest", candidate->target_state_digest);
+        writ_write_object_end(w);
+    }
+    writ_write_array_end(w);
+}
+
 WRIT_RESULT
 writ_review_put_terms(const struct writ_review *review, struct writ_buf *ret, struct writ_err *err)
 {
@@ -555,6 +681,7 @@ writ_review_put_terms(const struct writ_review *review, struct writ_buf *ret, st
     w.sorted = true;
     writ_write_object_begin(&w);
     writ_write_text(&w, "agent_id", review->agent_id);
+    put_candidates(&w, review);
     writ_write_text(&w, "engine", review->engine);
     writ_write_text_if(&w, "engine_digest", review->engine_digest);
     writ_write_text(&w, "id", review->id);
@@ -653,6 +780,36 @@ read_time(const struct writ_json *terms, struct writ_view name, int64_t *ret, st
     return WRIT_DONE;
 }
 
+/* The texts stay with `list`. */
+static WRIT_RESULT
+read_candidates(const struct writ_json *list, struct writ_arena *arena, struct writ_review *ret,
+    struct writ_err *err)
+{
+    if (list == NULL) {
+        return WRIT_DONE;
+    }
+    if (writ_json_type(list) != WRIT_JSON_ARRAY || list->count > WRIT_REVIEW_CANDIDATES_MAX) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "the candidates of a review are not a list of at most %d",
+            WRIT_REVIEW_CANDIDATES_MAX);
+    }
+    ret->candidates = writ_arena_get(arena, (list->count + 1) * sizeof *ret->candidates);
+    if (ret->candidates == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the candidates of a review");
+    }
+    WRIT_JSON_EACH(element, list)
+    {
+        ret->candidates[ret->candidates_n++] = (struct writ_review_candidate){
+            .option =
+                writ_review_vote_find(writ_json_string(writ_json_get(element, WRIT_LIT("option")))),
+            .state_free_digest =
+                writ_json_string(writ_json_get(element, WRIT_LIT("state_free_digest"))),
+            .intent_digest = writ_json_string(writ_json_get(element, WRIT_LIT("intent_digest"))),
+            .target_state_digest =
+                writ_json_string(writ_json_get(element, WRIT_LIT("target_state_digest")))};
+    }
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_review_read_terms(const struct writ_json *value, struct writ_arena *arena,
     struct writ_review *ret, struct writ_err *err)
@@ -674,6 +831,7 @@ writ_review_read_terms(const struct writ_json *value, struct writ_arena *arena,
     };
 
     (void)writ_review_ranking_read(writ_json_get(value, WRIT_LIT("options")), &review.options);
+    WRIT_TRY(read_candidates(writ_json_get(value, WRIT_LIT("candidates")), arena, &review, err));
     WRIT_TRY(read_time(value, WRIT_LIT("lifetime_ms"), &review.lifetime_us, err));
     WRIT_TRY(read_time(value, WRIT_LIT("redeem_ms"), &review.redeem_us, err));
     WRIT_TRY(read_voters(writ_json_get(value, WRIT_LIT("voters")), arena, &review, err));
@@ -723,30 +881,42 @@ struct agreed {
 };
 
 static void
-agree_on(struct agreed *agreed, const struct writ_review_ranking *options, const size_t *order)
+agree_on(
+    struct agreed *agreed, const struct writ_review_ranking *options, size_t first, size_t last)
 {
     struct writ_review_ranking *ranking = &agreed->list[agreed->n++];
 
-    ranking->n = options->n;
+    ranking->list[ranking->n++] = options->list[first];
     for (size_t i = 0; i < options->n; i++) {
-        ranking->list[i] = options->list[order[i]];
+        if (i != first && i != last) {
+            ranking->list[ranking->n++] = options->list[i];
+        }
+    }
+    if (last != first) {
+        ranking->list[ranking->n++] = options->list[last];
     }
 }
 
-/* Every ranking of the options; for plain votes each vote once is enough. */
+/* Whether one option beats another depends most on a ballot that has the other one first and it
+ * last: of rankings each such pair once. Of plain votes each once. */
 static struct agreed
 agreed_of(const struct writ_review *review)
 {
-    static const size_t orders[FILLS_MAX][WRIT_REVIEW_OPTIONS_MAX] = {
-        {0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {0, 2, 1}, {1, 2, 0}, {2, 1, 0}};
     static const struct writ_review_ranking plain = {
         {WRIT_REVIEW_REJECT, WRIT_REVIEW_APPROVE, WRIT_REVIEW_MODIFY}, 3};
     bool ranks = review->options.n > 0;
     const struct writ_review_ranking *options = ranks ? &review->options : &plain;
     struct agreed agreed = {.n = 0};
 
-    for (size_t i = 0; i < (ranks && options->n == 3 ? 6 : options->n); i++) {
-        agree_on(&agreed, options, orders[i]);
+    for (size_t first = 0; first < options->n; first++) {
+        for (size_t last = 0; ranks && last < options->n; last++) {
+            if (last != first) {
+                agree_on(&agreed, options, first, last);
+            }
+        }
+        if (!ranks) {
+            agree_on(&agreed, options, first, first);
+        }
     }
     return agreed;
 }
@@ -754,8 +924,8 @@ agreed_of(const struct writ_review *review)
 /* Counts with all missing votes cast like this. */
 static WRIT_RESULT
 count_as(const struct writ_review_judge *judge, const struct writ_review *review,
-    const struct writ_review_ranking *vote, struct writ_arena *arena, enum writ_review_event *ret,
-    struct writ_err *err)
+    const struct writ_review_ranking *vote, struct writ_arena *arena,
+    struct writ_review_finding *ret, struct writ_err *err)
 {
     static const struct writ_review_ranking none = {.n = 0};
     struct writ_review_finding finding = {.verdict = WRIT_REVIEW_DO_VOTE};
@@ -769,8 +939,14 @@ count_as(const struct writ_review_judge *judge, const struct writ_review *review
         }
     }
     WRIT_TRY(judge->count(judge->ctx, &other, false, arena, &finding, err));
-    *ret = finding.verdict;
+    *ret = finding;
     return WRIT_DONE;
+}
+
+static bool
+same_finding(const struct writ_review_finding *a, const struct writ_review_finding *b)
+{
+    return a->verdict == b->verdict && a->elected == b->elected;
 }
 
 /* `ret`: the verdict under every vote that the missing voters can agree on; VOTE: there is none.
@@ -779,24 +955,24 @@ count_as(const struct writ_review_judge *judge, const struct writ_review *review
  * it waits for all votes. */
 static WRIT_RESULT
 count_certain(const struct writ_review_judge *judge, const struct writ_review *review,
-    struct writ_arena *arena, enum writ_review_event *ret, struct writ_err *err)
+    struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err)
 {
     const struct agreed agreed = agreed_of(review);
-    enum writ_review_event certain = WRIT_REVIEW_DO_VOTE;
+    bool missing = !writ_review_all_spoke(review);
+    struct writ_review_finding certain = {.verdict = WRIT_REVIEW_DO_VOTE};
 
-    for (size_t i = 0; i < agreed.n; i++) {
-        enum writ_review_event verdict = WRIT_REVIEW_DO_VOTE;
+    for (size_t i = 0; i < (missing ? agreed.n : 1); i++) { /* with all votes, each is the same */
+        struct writ_review_finding found = {.verdict = WRIT_REVIEW_DO_VOTE};
 
-        WRIT_TRY(count_as(judge, review, &agreed.list[i], arena, &verdict, err));
-        if (i > 0 && verdict != certain) {
-            *ret = WRIT_REVIEW_DO_VOTE;
+        WRIT_TRY(count_as(judge, review, &agreed.list[i], arena, &found, err));
+        if (i > 0 && !same_finding(&found, &certain)) {
+            *ret = (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_VOTE};
             return WRIT_DONE;
         }
-        certain = verdict;
+        certain = found;
     }
-    if (review->options.n > 0 && certain == WRIT_REVIEW_DO_REVISE &&
-        !writ_review_all_spoke(review)) {
-        certain = WRIT_REVIEW_DO_VOTE;
+    if (review->options.n > 0 && certain.verdict == WRIT_REVIEW_DO_REVISE && missing) {
+        certain.verdict = WRIT_REVIEW_DO_VOTE;
     }
     *ret = certain;
     return WRIT_DONE;
@@ -829,7 +1005,7 @@ writ_review_look(const struct writ_review_judge *judge, const struct writ_review
     struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err)
 {
     struct writ_review_finding cast = {.verdict = WRIT_REVIEW_DO_VOTE};
-    enum writ_review_event certain = WRIT_REVIEW_DO_VOTE;
+    struct writ_review_finding certain = {.verdict = WRIT_REVIEW_DO_VOTE};
     struct writ_review spoken;
 
     WRIT_TRY(speak(review, arena, &spoken, err));
@@ -837,10 +1013,10 @@ writ_review_look(const struct writ_review_judge *judge, const struct writ_review
         return look_whole(judge, &spoken, arena, ret, err);
     }
     WRIT_TRY(count_certain(judge, &spoken, arena, &certain, err));
-    if (certain != WRIT_REVIEW_DO_VOTE) {
+    if (certain.verdict != WRIT_REVIEW_DO_VOTE) {
         WRIT_TRY(judge->count(judge->ctx, &spoken, true, arena, &cast, err));
     }
-    if (cast.verdict != certain) { /* without a quorum, or still open */
+    if (!same_finding(&cast, &certain)) { /* without a quorum, or still open */
         cast = (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_VOTE};
     }
     *ret = cast;

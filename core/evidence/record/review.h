@@ -69,13 +69,26 @@ enum writ_review_vote {
 #define WRIT_REVIEW_VOTE_ENUM(NAME, name) WRIT_REVIEW_##NAME,
     WRIT_REVIEW_VOTES(WRIT_REVIEW_VOTE_ENUM)
 #undef WRIT_REVIEW_VOTE_ENUM
+#define WRIT_REVIEW_CANDIDATE_ENUM(N, name) WRIT_REVIEW_CANDIDATE_##N,
+        WRIT_REVIEW_CANDIDATES(WRIT_REVIEW_CANDIDATE_ENUM)
+#undef WRIT_REVIEW_CANDIDATE_ENUM
 };
+
+#define WRIT_REVIEW_CANDIDATES_MAX 8 /* of one review */
+/** The word for them among the options of a configured review. */
+#define WRIT_REVIEW_CANDIDATES_WORD "candidates"
+
+/** The option that stands for the candidate at that place, from 0 to WRIT_REVIEW_CANDIDATES_MAX
+ * - 1. */
+enum writ_review_vote writ_review_candidate_at(size_t place);
+/** Whether the option is a candidate. */
+bool writ_review_is_candidate(enum writ_review_vote vote);
 
 #define WRIT_REVIEW_VOTE_WORD(NAME, name) #name
 /** All votes in a message: "approve, reject, modify". */
 #define WRIT_REVIEW_VOTE_WORDS WRIT_REVIEW_VOTES_WITH(WRIT_REVIEW_VOTE_WORD, ", ")
 
-/** "approve"; empty for NO_VOTE. Static storage. */
+/** "approve", or "1" of a candidate; empty for NO_VOTE. Static storage. */
 struct writ_view writ_review_vote_name(enum writ_review_vote vote);
 /** NO_VOTE when `text` names none. */
 enum writ_review_vote writ_review_vote_find(struct writ_view text);
@@ -87,7 +100,8 @@ bool writ_review_is_confidence(struct writ_view text);
  * characters but line feed and tab. It is still untrusted text: escape it before showing it. */
 bool writ_review_is_feedback(struct writ_view text);
 
-#define WRIT_REVIEW_OPTIONS_MAX 3 /* that a review can rank: approve, modify, reject */
+/** That a review can rank: candidates or approve; modify, reject. */
+#define WRIT_REVIEW_OPTIONS_MAX (WRIT_REVIEW_CANDIDATES_MAX + 2)
 
 /** Different votes, best first; abstain is none of them. n 0: no ranking. */
 struct writ_review_ranking {
@@ -143,6 +157,13 @@ struct writ_review_voter {
     uint64_t votes;                                  /* cast so far, revisions included */
 };
 
+/** One of the calls of which the voters elect one. */
+struct writ_review_candidate {
+    enum writ_review_vote option;       /* on ballots */
+    struct writ_view state_free_digest; /* of the call, whatever the state of its target */
+    struct writ_view intent_digest, target_state_digest; /* as those of a review */
+};
+
 /** A review as it is counted. Views live in the arena that it was made in. */
 struct writ_review {
     struct writ_view id;                /* that of the decision that opened it */
@@ -160,9 +181,22 @@ struct writ_review {
     struct writ_view agent_id;
     struct writ_view intent_digest, target_state_digest; /* the latter may be empty: no state */
     struct writ_view rules_digest;                       /* of the policy for the tool */
+    /* The calls that can be elected, in the order of their options; the digests of the review are
+     * those of the first. 0: the review is of the one call that these digests name. */
+    struct writ_review_candidate *candidates;
+    size_t candidates_n;
     struct writ_review_voter *voters;
     size_t voters_n;
 };
+
+/** Makes options of the candidates, followed by those of `others` that are no candidate. */
+void writ_review_offer(struct writ_review *review, const struct writ_review_ranking *others);
+
+/** The candidate with that digest of its call, or NULL. */
+const struct writ_review_candidate *writ_review_candidate(
+    const struct writ_review *review, struct writ_view state_free_digest);
+/** Whether the option is one of the candidates. */
+bool writ_review_has_candidate(const struct writ_review *review, enum writ_review_vote option);
 
 /**
  * Checks terms: names, weights, times; a voter is there once, and is not the caller; a delegate is
@@ -240,6 +274,7 @@ struct writ_review_voter *writ_review_voter(const struct writ_review *review, st
 struct writ_review_finding {
     enum writ_review_event verdict; /* ACCEPT, REJECT or REVISE; FAIL: the plug-in failed; VOTE: no
                                        verdict, or only the plug-in can give it */
+    enum writ_review_vote elected;  /* ACCEPT of a review of candidates: the one; else NO_VOTE */
     const struct writ_view *log;    /* events of the crew session, canonical JSON each */
     size_t log_n;
     struct writ_view fault; /* FAIL: why, safe to show; else empty */

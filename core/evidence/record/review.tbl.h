@@ -9,6 +9,9 @@
  * WRIT_REVIEW_VOTES    X(NAME, name); WRIT_REVIEW_VOTES_WITH puts `between` between the rows;
  *                      ABSTAIN counts for the quorum and not for the verdict
  *
+ * WRIT_REVIEW_CANDIDATES  X(N, "name"): options of a review of candidates, by the place of each in
+ *                         the request; a voter ranks them like votes, and never votes for one alone
+ *
  * WRIT_REVIEW_ENGINES  X(NAME, "word", NEEDS): how its votes are counted, a mode of
  *                      crew/voting.tbl.h; a tie never accepts, so that the verdict does not depend
  * on the order of the votes NEEDS   what a vote must have: VOTE alone, CONFIDENCE, or RANKING of
@@ -63,6 +66,9 @@
     X(MODIFY, modify) between                                                                      \
     X(ABSTAIN, abstain)
 #define WRIT_REVIEW_VOTES(X) WRIT_REVIEW_VOTES_WITH(X, )
+
+#define WRIT_REVIEW_CANDIDATES(X)                                                                  \
+    X(1, "1") X(2, "2") X(3, "3") X(4, "4") X(5, "5") X(6, "6") X(7, "7") X(8, "8")
 
 #define WRIT_REVIEW_ENGINES(X)                                                                     \
     X(REVIEW, "review", VOTE)                                                                      \

@@ -55,7 +55,11 @@ writ_review_record_validate(const struct writ_review_record *record, struct writ
     }
     if (record->vote.is == WRIT_PRESENT &&
         writ_review_vote_find(record->vote.view) == WRIT_REVIEW_NO_VOTE) {
-        writ_faults_add(ret, "/vote", "is not one of " WRIT_REVIEW_VOTE_WORDS);
+        writ_faults_add(ret, "/vote", "is not one of " WRIT_REVIEW_VOTE_WORDS ", nor a candidate");
+    }
+    if (record->elected.is == WRIT_PRESENT &&
+        !writ_review_is_candidate(writ_review_vote_find(record->elected.view))) {
+        writ_faults_add(ret, "/elected", "is not a candidate");
     }
     if (record->ranking.is == WRIT_PRESENT &&
         !writ_review_ranking_of(record->ranking.items, record->ranking.count, &ranking)) {

@@ -112,6 +112,24 @@ check_record(const struct writ_review_story *story, const struct writ_review_rec
     return WRIT_DONE;
 }
 
+/* keeps: of candidates exactly one is elected, by the verdict that accepts */
+static WRIT_RESULT
+take_elected(struct writ_review_story *story, enum writ_review_event event,
+    const struct writ_review_record *record, struct writ_err *err)
+{
+    bool elects = event == WRIT_REVIEW_DO_ACCEPT && story->review.candidates_n > 0;
+    enum writ_review_vote elected = writ_review_vote_find(text_of(&record->elected));
+
+    if (elects ? !writ_review_has_candidate(&story->review, elected)
+               : record->elected.is == WRIT_PRESENT) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a verdict does not elect one of the candidates");
+    }
+    if (elects) {
+        story->elected = elected;
+    }
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_review_story_add(struct writ_review_story *story, const struct writ_review_record *record,
     struct writ_arena *arena, struct writ_err *err)
@@ -140,6 +158,7 @@ writ_review_story_add(struct writ_review_story *story, const struct writ_review_
     if (event == WRIT_REVIEW_DO_FAIL && !writ_review_is_plugin(story->review.engine)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "a count failed that no plug-in made");
     }
+    WRIT_TRY(take_elected(story, event, record, err));
     if (event == WRIT_REVIEW_DO_ACCEPT || event == WRIT_REVIEW_DO_REJECT ||
         event == WRIT_REVIEW_DO_REVISE || event == WRIT_REVIEW_DO_FAIL) {
         story->verdict = event;

@@ -13,8 +13,9 @@ struct writ_review_story {
     int64_t changed_us;            /* time of the last change of state */
     char digest[WRIT_DIGEST_TEXT]; /* of the terms */
     enum writ_review_event
-        verdict;                 /* ACCEPT, REJECT, REVISE or FAIL when there was one; else OPEN */
-    struct writ_member_list log; /* of the verdict, as recorded */
+        verdict; /* ACCEPT, REJECT, REVISE or FAIL when there was one; else OPEN */
+    enum writ_review_vote elected; /* the candidate that an ACCEPT elected; else NO_VOTE */
+    struct writ_member_list log;   /* of the verdict, as recorded */
 };
 
 /**

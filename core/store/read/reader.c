@@ -785,6 +785,7 @@ read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *
         context = writ_review_context_read(shown);
         review->arguments = context.arguments;
         review->conditions = context.conditions;
+        review->candidates = context.candidates;
     }
     return WRIT_DONE;
 }

@@ -176,6 +176,7 @@ struct writ_reader_review {
     struct writ_view arguments;  /* of the call; ptr NULL: no longer kept */
     struct writ_view conditions; /* conditions of the policy that need the approval, as JSON; empty:
                                     none, or no longer kept */
+    struct writ_view candidates; /* what voters see of each, as JSON; as conditions */
 };
 
 /** The review of that id. WRIT_E_ABSENT when there is none; WRIT_E_MISMATCH when the arguments do

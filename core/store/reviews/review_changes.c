@@ -72,6 +72,9 @@ put_record(struct writ_group *group, const struct writ_reviewed *review,
     if (event->reason != WRIT_REASON_NONE) {
         record.reason = writ_member_text(writ_reason_name(event->reason));
     }
+    if (event->finding != NULL && event->finding->elected != WRIT_REVIEW_NO_VOTE) {
+        record.elected = writ_member_text(writ_review_vote_name(event->finding->elected));
+    }
     if (event->finding != NULL && event->finding->fault.len > 0) {
         const struct writ_extension extension = {
             .count_fault = writ_member_text(event->finding->fault)};
@@ -105,6 +108,7 @@ apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
 
     *was = (struct writ_reviews_before){
         .state = story->state,
+        .elected = story->elected,
         .n = story->n,
         .changed_us = story->changed_us,
         .until_us = review->until_us,
@@ -124,6 +128,9 @@ apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
         was->vote = *was->voter;
         writ_review_cast(was->voter, event->vote, &event->ranking, event->confidence, now_us);
         was->voter->votes++;
+    }
+    if (event->finding != NULL) {
+        story->elected = event->finding->elected;
     }
     story->n++;
     if (next != story->state) {
@@ -147,6 +154,7 @@ take_back(struct writ_reviews *reviews, struct writ_reviewed *review,
         *was->voter = was->vote;
     }
     review->story.state = was->state;
+    review->story.elected = was->elected;
     review->story.n = was->n;
     review->story.changed_us = was->changed_us;
     review->until_us = was->until_us;
@@ -320,6 +328,7 @@ writ_review_changes_forget(struct writ_ledger *ledger, struct writ_reviewed *rev
     op->review = review;
     op->was = (struct writ_reviews_before){
         .state = review->story.state,
+        .elected = review->story.elected,
         .n = review->story.n,
         .changed_us = review->story.changed_us,
         .until_us = review->until_us,

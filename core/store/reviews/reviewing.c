@@ -3,7 +3,8 @@
  * 2. A change in the same group as the grant spends the approval, or nothing does.
  * 3. The caller gets the end of a review once; then the review is forgotten, so that the next call
  *    opens a new one. The feedback of its voters on exactly this call stays valid as long as it is
- *    kept. */
+ *    kept, and so does the end of candidates of which one ran.
+ * 4. Of candidates the elected one alone is granted, and no other one ends their review. */
 #include "store/reviews/reviewing.h"
 
 #include "base/id.h"
@@ -24,9 +25,59 @@ same_terms(const struct writ_review *a, const struct writ_review *b)
 }
 
 static bool
-holds(enum writ_review_state state)
+has_voices(enum writ_review_state state)
 {
     return state == WRIT_REVIEW_REJECTED || state == WRIT_REVIEW_REVISED;
+}
+
+static bool
+holds(enum writ_review_state state)
+{
+    return has_voices(state) || state == WRIT_REVIEW_REDEEMED;
+}
+
+/* The candidates as they were proposed, all of them; or of one call alone the one that it is.
+ * OUTDATE: it is another one, or one is missing. */
+static enum writ_review_event
+compare_candidates(const struct writ_review *terms, const struct writ_review *asked)
+{
+    if (asked->candidates_n > 1 && asked->candidates_n != terms->candidates_n) {
+        return WRIT_REVIEW_DO_OUTDATE;
+    }
+    for (size_t i = 0; i < asked->candidates_n; i++) {
+        const struct writ_review_candidate *one = &asked->candidates[i];
+        const struct writ_review_candidate *other =
+            writ_review_candidate(terms, one->state_free_digest);
+
+        if (other == NULL || (asked->candidates_n > 1 && other->option != one->option)) {
+            return WRIT_REVIEW_DO_OUTDATE;
+        }
+        if (!writ_view_equal(one->intent_digest, other->intent_digest) ||
+            !writ_view_equal(one->target_state_digest, other->target_state_digest)) {
+            return WRIT_REVIEW_DO_DRIFT;
+        }
+    }
+    return asked->candidates_n > 0 ? WRIT_REVIEW_DO_JOIN : WRIT_REVIEW_DO_OUTDATE;
+}
+
+/* Whether the call is one of the candidates, and not the one that the voters elected. */
+static bool
+is_not_elected(const struct writ_reviewed *review, const struct writ_review *asked)
+{
+    const struct writ_review_candidate *candidate =
+        asked->candidates_n == 1
+            ? writ_review_candidate(&review->story.review, asked->candidates[0].state_free_digest)
+            : NULL;
+
+    return review->story.state == WRIT_REVIEW_APPROVED && candidate != NULL &&
+           candidate->option != review->story.elected;
+}
+
+/* Whether all candidates ask for an approval that one of them has: its caller makes that call. */
+static bool
+is_decided(const struct writ_reviewed *review, const struct writ_review *asked)
+{
+    return review->story.state == WRIT_REVIEW_APPROVED && asked->candidates_n > 1;
 }
 
 /* The event that a call causes in an open review now, or JOIN or REDEEM. */
@@ -41,8 +92,14 @@ event_of(const struct writ_reviewed *review, const struct writ_review *asked, in
     if (!writ_view_equal(terms->rules_digest, asked->rules_digest)) {
         return WRIT_REVIEW_DO_OUTDATE;
     }
-    if (!writ_view_equal(terms->target_state_digest, asked->target_state_digest) ||
-        !writ_view_equal(terms->intent_digest, asked->intent_digest)) {
+    if (terms->candidates_n > 0) {
+        enum writ_review_event event = compare_candidates(terms, asked);
+
+        if (event != WRIT_REVIEW_DO_JOIN) {
+            return event;
+        }
+    } else if (!writ_view_equal(terms->target_state_digest, asked->target_state_digest) ||
+               !writ_view_equal(terms->intent_digest, asked->intent_digest)) {
         return WRIT_REVIEW_DO_DRIFT;
     }
     return review->story.state == WRIT_REVIEW_APPROVED ? WRIT_REVIEW_DO_REDEEM
@@ -77,6 +134,26 @@ ask_for_new(
     return WRIT_DONE;
 }
 
+/* The review of a call: under its own name, or, for one of several candidates, the one that its
+ * caller names. */
+static struct writ_reviewed *
+find_review(struct writ_ledger *ledger, const struct writ_ask *ask)
+{
+    struct writ_reviewed *review = writ_reviews_by_name(&ledger->reviews, &ask->name);
+
+    if (review == NULL && ask->continuation.ptr != NULL && ask->terms->candidates_n == 1) {
+        review = writ_reviews_by_id(&ledger->reviews, ask->continuation);
+        if (review != NULL && (writ_review_candidate(&review->story.review,
+                                   ask->terms->candidates[0].state_free_digest) == NULL ||
+                                  (ask->boundary.ptr != NULL &&
+                                      writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE &&
+                                      !writ_view_equal(ask->boundary, review->boundary_id)))) {
+            review = NULL;
+        }
+    }
+    return review;
+}
+
 /* The caller names a review: it must exist, be the caller's own, and be for exactly this call. */
 static bool
 is_named(const struct writ_ask *ask, const struct writ_reviewed *review)
@@ -91,7 +168,7 @@ writ_reviewing_ask(struct writ_ledger *ledger, const struct writ_entry_decision 
 {
     const struct writ_ask *ask = d->ask;
     struct writ_reviewing reviewing = {0};
-    struct writ_reviewed *review = writ_reviews_by_name(&ledger->reviews, &ask->name);
+    struct writ_reviewed *review = find_review(ledger, ask);
 
     (void)err;
     if (review != NULL && !same_terms(&review->story.review, ask->terms)) {
@@ -105,6 +182,11 @@ writ_reviewing_ask(struct writ_ledger *ledger, const struct writ_entry_decision 
         WRIT_TRY(ask_for_new(ledger, ask->terms, &reviewing));
     } else if (writ_review_phase(review->story.state) == WRIT_REVIEW_OVER) {
         WRIT_TRY(refuse(&reviewing, writ_review_reason(review->story.state)));
+    } else if (is_not_elected(review, ask->terms)) { /* keeps (4) */
+        WRIT_TRY(refuse(&reviewing, WRIT_REASON_CANDIDATE_NOT_ELECTED));
+    } else if (is_decided(review, ask->terms)) {
+        reviewing.answer = WRIT_REVIEWING_PENDS;
+        reviewing.until_us = review->until_us;
     } else {
         enum writ_review_event event = event_of(review, ask->terms, now_us);
         enum writ_review_state next = WRIT_REVIEW_ABSENT;
@@ -149,8 +231,10 @@ static WRIT_RESULT
 make_context(struct writ_ledger *ledger, const struct writ_ask *ask, struct writ_view before,
     struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 {
-    struct writ_review_context context = {
-        .arguments = ask->arguments, .state = ask->target_state, .conditions = ask->conditions};
+    struct writ_review_context context = {.arguments = ask->arguments,
+        .state = ask->target_state,
+        .conditions = ask->conditions,
+        .candidates = ask->candidates};
     struct writ_review_context was;
     struct writ_buf text;
 
@@ -160,7 +244,8 @@ make_context(struct writ_ledger *ledger, const struct writ_ask *ask, struct writ
     }
     WRIT_TRY(make_salt(arena, &context.salt, err));
     text = writ_buf_in(arena, context.arguments.len + context.state.len + context.before.len +
-                                  context.conditions.len + context.salt.len + CONTEXT_HEAD);
+                                  context.conditions.len + context.salt.len +
+                                  context.candidates.len + CONTEXT_HEAD);
     writ_review_context_put(&context, &text);
     WRIT_TRY(writ_buf_check(&text, err));
     *ret = writ_buf_view(&text);
@@ -229,7 +314,7 @@ change_for(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
             const struct writ_reviews_event event = {.event = WRIT_REVIEW_DO_REDEEM,
                 .by = d->ask->terms->agent_id,
                 .reason = WRIT_REASON_APPROVAL_GRANTED,
-                .forget = true};
+                .forget = reviewing->review->story.review.candidates_n <= 1}; /* keeps (3) */
 
             return writ_review_changes_make(
                 ledger, reviewing->review, &event, arena, &reviewing->changes, err);
@@ -244,7 +329,8 @@ change_for(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
         }
         return open_review(ledger, reviewing, d, leaf, boundary, arena, err);
     case WRIT_REVIEWING_REFUSES:
-        return lives && reviewing->reason != WRIT_REASON_CONTINUATION_MISMATCH
+        return lives && reviewing->reason != WRIT_REASON_CONTINUATION_MISMATCH &&
+                       reviewing->reason != WRIT_REASON_CANDIDATE_NOT_ELECTED
                    ? end_before(ledger, reviewing, d->ask, now_us, arena, err)
                    : WRIT_DONE;
     }
@@ -263,7 +349,7 @@ writ_reviewing_record(struct writ_ledger *ledger, struct writ_reviewing *reviewi
     if (writ_is_ok(result) && reviewing->review != NULL) {
         ask->state = reviewing->review->story.state;
         ask->until_us = reviewing->review->until_us;
-        if (holds(ask->state)) {
+        if (has_voices(ask->state)) {
             writ_reviews_voices(reviewing->review, arena, ask);
         }
         ask->id = writ_view_copy(reviewing->review->story.review.id, arena);
@@ -274,7 +360,8 @@ writ_reviewing_record(struct writ_ledger *ledger, struct writ_reviewing *reviewi
     if (!writ_is_ok(result)) {
         writ_reviewing_revert(ledger, reviewing);
     } else if (reviewing->answer == WRIT_REVIEWING_REFUSES && reviewing->review != NULL &&
-               reviewing->changes.n == 0 && !holds(ask->state)) {
+               writ_review_phase(ask->state) == WRIT_REVIEW_OVER && reviewing->changes.n == 0 &&
+               !holds(ask->state)) {
         reviewing->told = reviewing->review; /* keeps (3) */
     }
     return result;

@@ -59,6 +59,7 @@ read_arguments(
     get->target_state = context.state.len > 0 ? context.state : none;
     get->state_before = context.before.len > 0 ? context.before : none;
     get->conditions = context.conditions.len > 0 ? context.conditions : none;
+    get->candidates = context.candidates.len > 0 ? context.candidates : none;
     return WRIT_DONE;
 }
 
@@ -67,6 +68,7 @@ tell_story(const struct writ_review_story *story, struct writ_review_told *ret)
 {
     ret->review = story->review;
     ret->state = story->state;
+    ret->elected = story->elected;
     ret->n = story->n;
     ret->changed_us = story->changed_us;
     for (size_t i = 0; i < sizeof ret->digest; i++) {
@@ -91,7 +93,7 @@ writ_watching_get(struct writ_ledger *ledger, struct writ_entry *entry)
     writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_RECORDS);
     writ_arena_free(scratch);
     get->arguments = get->target_state = (struct writ_view){NULL, 0};
-    get->state_before = get->conditions = (struct writ_view){NULL, 0};
+    get->state_before = get->conditions = get->candidates = (struct writ_view){NULL, 0};
     if (writ_is_ok(result)) {
         result = story.n == 0 ? (writ_result){WRIT_E_ABSENT}
                               : read_arguments(ledger, entry,
@@ -112,15 +114,27 @@ writ_watching_get(struct writ_ledger *ledger, struct writ_entry *entry)
 bool
 writ_watching_await(struct writ_ledger *ledger, struct writ_entry *entry)
 {
-    struct writ_reviewed *review = writ_reviews_by_id(&ledger->reviews, entry->review_await.id);
+    struct writ_entry_review_await *await = &entry->review_await;
+    bool named = await->id.ptr == NULL;
+    struct writ_reviewed *review = named ? writ_reviews_by_name(&ledger->reviews, await->name)
+                                         : writ_reviews_by_id(&ledger->reviews, await->id);
 
     entry->code = WRIT_OK;
-    entry->review_await.state = WRIT_REVIEW_ABSENT;
+    await->state = WRIT_REVIEW_ABSENT;
+    await->elected = WRIT_REVIEW_NO_VOTE;
     if (review == NULL) {
         return false;
     }
-    entry->review_await.state = review->story.state;
-    if (review->story.state != WRIT_REVIEW_OPEN) {
+    if (named) {
+        await->found = writ_view_copy(review->story.review.id, entry->arena);
+        if (await->found.ptr == NULL) {
+            entry->code = WRIT_E_NOMEM;
+            return false;
+        }
+    }
+    await->state = review->story.state;
+    await->elected = review->story.elected;
+    if (named || review->story.state != WRIT_REVIEW_OPEN) {
         return false;
     }
     entry->next = review->awaiting;

@@ -101,7 +101,11 @@ struct writ_ask {
     struct writ_view target_state;   /* canonical, kept with them; empty: unknown */
     struct writ_view conditions;     /* the conditions that need the approval, canonical, kept with
                                         them; may be empty */
+    struct writ_view candidates;     /* what voters see of each candidate, canonical, kept with
+                                        them; empty: the terms have none */
     struct writ_view continuation;   /* the review that the caller names; ptr NULL: none */
+    struct writ_view boundary;       /* a candidate redeems only in the run of its review; ptr
+                                        NULL: in any */
 
     /* written by the ledger, in the arena of the entry */
     enum writ_review_state state; /* of the review; ABSENT: the call needed none */
@@ -254,6 +258,7 @@ struct writ_review_told {
     uint64_t n;                    /* number of its records */
     int64_t changed_us;            /* wall time of its last change of state */
     int64_t until_us;              /* wall time at which the state ends; 0: gone from memory */
+    enum writ_review_vote elected; /* the candidate of the verdict; NO_VOTE: none */
     char digest[WRIT_DIGEST_TEXT]; /* of the terms: what votes name */
 };
 
@@ -296,11 +301,20 @@ struct writ_entry_review_get {
                                         unknown */
     struct writ_view conditions;     /* while it is open: the conditions that need the approval; ptr
                                         NULL: none */
+    struct writ_view candidates;     /* while it is open: what voters see of each; ptr NULL: none */
     struct writ_view decision;       /* record of the decision that opened it */
     const struct writ_view *records; /* its own, in their order */
     size_t records_n;
     struct writ_view arguments; /* canonical; ptr NULL: no longer kept */
 };
+
+/** What its voters are shown: the candidates, or the arguments of the one call. ptr NULL: no longer
+ * kept. */
+static inline struct writ_view
+writ_entry_review_shown(const struct writ_entry_review_get *get)
+{
+    return get->candidates.ptr != NULL ? get->candidates : get->arguments;
+}
 
 /** WRIT_ENTRY_REVIEW_RULES. They end within a second. */
 struct writ_entry_review_rules {
@@ -310,10 +324,13 @@ struct writ_entry_review_rules {
 
 /** WRIT_ENTRY_REVIEW_AWAIT. */
 struct writ_entry_review_await {
-    struct writ_view id;
-    int64_t until_us; /* wall time; it may end up to a second later */
+    struct writ_view id;            /* ptr NULL: the one with that name, at once: */
+    const struct writ_digest *name; /* made with writ_ledger_review */
+    int64_t until_us;               /* wall time; it may end up to a second later */
 
-    enum writ_review_state state; /* written by the ledger; ABSENT: there is none (any more) */
+    enum writ_review_state state;  /* written by the ledger; ABSENT: there is none (any more) */
+    enum writ_review_vote elected; /* its candidate that may run; NO_VOTE: none */
+    struct writ_view found;        /* by its name: its id, in the arena of the entry */
 };
 
 /** WRIT_ENTRY_REVIEW_WATCH. Changes are counted by the place of their record in the log, so that a

@@ -1,6 +1,6 @@
 /* "13 2 0 0 32" and a line feed, then the five texts without separators: none of them has to be
  * parsed, however large it is. Arguments begin with '{', so they cannot be mistaken for this. Rows
- * of earlier builds have the first three texts. */
+ * of earlier builds have the first three texts; those of candidates have a sixth. */
 #include "store/tables/review_context.h"
 
 #include "base/text.h"
@@ -8,20 +8,22 @@
 #include "evidence/record/review_record.h"
 #include "store/tables/body.h"
 
-#define PARTS       5
+#define PARTS       6
+#define PARTS_USUAL 5
 #define PARTS_LEAST 3
 
 void
 writ_review_context_put(const struct writ_review_context *context, struct writ_buf *ret)
 {
-    const struct writ_view parts[PARTS] = {
-        context->arguments, context->state, context->before, context->conditions, context->salt};
+    const struct writ_view parts[PARTS] = {context->arguments, context->state, context->before,
+        context->conditions, context->salt, context->candidates};
+    size_t n = context->candidates.len > 0 ? PARTS : PARTS_USUAL;
 
-    for (size_t i = 0; i < PARTS; i++) {
+    for (size_t i = 0; i < n; i++) {
         writ_buf_u64(ret, parts[i].len);
-        writ_buf_byte(ret, i + 1 < PARTS ? ' ' : '\n');
+        writ_buf_byte(ret, i + 1 < n ? ' ' : '\n');
     }
-    for (size_t i = 0; i < PARTS; i++) {
+    for (size_t i = 0; i < n; i++) {
         writ_buf_put(ret, parts[i]);
     }
 }
@@ -51,14 +53,15 @@ writ_review_context_read(struct writ_view bytes)
     while (line.len > 0 && n < PARTS && take_length(&line, bytes.len, &lengths[n])) {
         sum += lengths[n++];
     }
-    if (line.len > 0 || (n != PARTS && n != PARTS_LEAST) || end == bytes.len || sum != rest.len) {
+    if (line.len > 0 || (n != PARTS && n != PARTS_USUAL && n != PARTS_LEAST) || end == bytes.len ||
+        sum != rest.len) {
         return (struct writ_review_context){.arguments = bytes};
     }
     for (size_t i = 0; i < PARTS; i++) {
         parts[i] = writ_view_sub(rest, 0, lengths[i]);
         rest = writ_view_sub(rest, lengths[i], rest.len);
     }
-    return (struct writ_review_context){parts[0], parts[1], parts[2], parts[3], parts[4]};
+    return (struct writ_review_context){parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]};
 }
 
 WRIT_RESULT

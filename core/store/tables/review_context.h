@@ -1,6 +1,7 @@
 /* review_context.h - the context that voters see besides the records of a review, as its row keeps
  * it while it is open: the arguments of the call, the state of its target, the state that the
- * review before it was about, and the conditions that need the approval.
+ * review before it was about, the conditions that need the approval, and the candidates of which
+ * voters elect one.
  *
  * The record that opened the review has the digest of the context, and the agent that asked may
  * read that record. Random bytes in the digested text prevent it from guessing the conditions. */
@@ -13,6 +14,7 @@
 struct writ_review_context {
     struct writ_view arguments, state, before, conditions;
     struct writ_view salt; /* random text */
+    struct writ_view candidates;
 };
 
 /** Appends the context. A failure stays in the buffer. */

@@ -300,6 +300,28 @@ copy_view(struct writ_view *view, struct writ_arena *arena, struct writ_err *err
 }
 
 static WRIT_RESULT
+copy_candidates(const struct writ_review *from, struct writ_arena *arena, struct writ_review *ret,
+    struct writ_err *err)
+{
+    if (from->candidates_n == 0) {
+        return WRIT_DONE;
+    }
+    ret->candidates = writ_arena_get(arena, from->candidates_n * sizeof *ret->candidates);
+    if (ret->candidates == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to tell of a review");
+    }
+    for (size_t i = 0; i < from->candidates_n; i++) {
+        struct writ_review_candidate *candidate = &ret->candidates[i];
+
+        *candidate = from->candidates[i];
+        WRIT_TRY(copy_view(&candidate->state_free_digest, arena, err));
+        WRIT_TRY(copy_view(&candidate->intent_digest, arena, err));
+        WRIT_TRY(copy_view(&candidate->target_state_digest, arena, err));
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
 copy_review(const struct writ_review *from, struct writ_arena *arena, struct writ_review *ret,
     struct writ_err *err)
 {
@@ -320,8 +342,9 @@ copy_review(const struct writ_review *from, struct writ_arena *arena, struct wri
         WRIT_TRY(copy_view(&ret->voters[i].id, arena, err));
         WRIT_TRY(copy_view(&ret->voters[i].delegate, arena, err));
         WRIT_TRY(copy_view(&ret->voters[i].key, arena, err));
+        WRIT_TRY(copy_view(&ret->voters[i].delegate, arena, err));
     }
-    return WRIT_DONE;
+    return copy_candidates(from, arena, ret, err);
 }
 
 WRIT_RESULT
@@ -330,6 +353,7 @@ writ_reviews_tell(const struct writ_reviewed *review, struct writ_arena *arena,
 {
     struct writ_review_told told = {
         .state = review->story.state,
+        .elected = review->story.elected,
         .n = review->story.n,
         .changed_us = review->story.changed_us,
         .until_us = review->until_us,

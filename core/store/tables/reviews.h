@@ -70,6 +70,7 @@ struct writ_reviews {
 /** The state of a review before a change, for undoing. */
 struct writ_reviews_before {
     enum writ_review_state state;
+    enum writ_review_vote elected;
     uint64_t n;
     int64_t changed_us, until_us;
     struct writ_review_voter *voter, vote; /* NULL: no vote was changed */

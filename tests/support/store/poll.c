@@ -6,12 +6,40 @@
 #include "crew/panel.h"
 #include "store/read/verify.h"
 
+#include <stdio.h>
+
 void
 writ_poll_start(struct writ_kit *kit)
 {
     writ_kit_init(kit);
     kit->options.judge = &writ_panel_judge;
     writ_kit_open(kit);
+}
+
+/* The review has candidates: of a set all, else the one call. */
+static void
+put_candidates(struct writ_poll_asking *a, const struct writ_poll_spec *s)
+{
+    static const struct writ_review_ranking others = {{WRIT_REVIEW_REJECT}, 1};
+    const char *set = s->set != NULL ? s->set : s->spec.argument != NULL ? s->spec.argument : "a";
+
+    for (size_t i = 0; set[i] != '\0'; i++) {
+        (void)snprintf(a->texts[i][0], WRIT_POLL_TEXT, "sha256:call-%c", set[i]);
+        (void)snprintf(a->texts[i][1], WRIT_POLL_TEXT, "sha256:intent-%c-" WRIT_VIEW_FMT, set[i],
+            WRIT_VIEW_ARG(a->terms.target_state_digest));
+        a->candidates[i] = (struct writ_review_candidate){.option = writ_review_candidate_at(i),
+            .state_free_digest = writ_view_str(a->texts[i][0]),
+            .intent_digest = writ_view_str(a->texts[i][1]),
+            .target_state_digest = a->terms.target_state_digest};
+        a->terms.candidates_n = i + 1;
+    }
+    a->terms.engine = WRIT_LIT("borda");
+    a->terms.threshold = writ_view("", 0);
+    a->terms.candidates = a->candidates;
+    a->terms.intent_digest = a->candidates[0].intent_digest;
+    writ_review_offer(&a->terms, &others);
+    a->ask.candidates = WRIT_LIT("[{\"arguments\":{\"amount\":100}}]");
+    a->ask.boundary = a->call->decision.boundary_id.view;
 }
 
 struct writ_poll_asking *
@@ -21,6 +49,7 @@ writ_poll_asking(struct writ_kit *kit, struct writ_poll_spec s)
     static size_t used;
     struct writ_poll_asking *a = &store[used++ % 64];
     struct writ_entry_decision *d;
+    struct writ_digest call;
 
     *a = (struct writ_poll_asking){0};
     s.spec.route = WRIT_DECISION_REQUIRE_APPROVAL;
@@ -59,7 +88,14 @@ writ_poll_asking(struct writ_kit *kit, struct writ_poll_spec s)
     if (s.continuation == NULL) {
         a->ask.continuation = (struct writ_view){NULL, 0};
     }
-    ck_assert_ok(writ_ledger_review(&d->claim.call, a->call->decision.boundary_id.view,
+    call = d->claim.call;
+    if (s.set != NULL || s.alone) {
+        put_candidates(a, &s);
+    }
+    if (s.set != NULL) {
+        ck_assert_ok(writ_digest_bytes(writ_view_str(s.set), &call, NULL));
+    }
+    ck_assert_ok(writ_ledger_review(&call, a->call->decision.boundary_id.view,
         (struct writ_view){NULL, 0}, &a->ask.name, NULL));
     d->ask = &a->ask;
     return a;
@@ -225,6 +261,36 @@ writ_poll_counted(
     writ_arena_free(e.entry.arena);
     writ_arena_free(arena);
     return refused;
+}
+
+void
+writ_poll_place(struct writ_kit *kit, const char *id, const char *by, const char *places,
+    enum writ_review_state want)
+{
+    struct writ_arena *arena = writ_arena_new(WRIT_POLL_ARENA);
+    struct writ_review_told now = writ_poll_look(kit, id, arena);
+    struct writ_review_ranking ranking = {.n = 0};
+    struct writ_poll_event e;
+
+    for (size_t i = 0; places[i] != '\0'; i++) {
+        ranking.list[ranking.n++] = writ_review_vote_find(writ_view(&places[i], 1));
+    }
+    ranking.list[ranking.n++] = WRIT_REVIEW_REJECT;
+    for (size_t i = 0; places[0] == '\0' && i < now.review.candidates_n; i++) {
+        ranking.list[ranking.n++] = now.review.candidates[i].option;
+    }
+    e = writ_poll_sent(kit, (struct writ_entry_review){.event = WRIT_REVIEW_DO_VOTE,
+                                .id = writ_view_str(id),
+                                .by = writ_view_str(by),
+                                .digest = writ_view_str(now.digest),
+                                .vote = ranking.list[0],
+                                .ranking = ranking});
+    ck_assert_int_eq(e.code, WRIT_OK);
+    ck_assert_int_eq(e.entry.review.refused, WRIT_REASON_NONE);
+    ck_assert_msg(e.entry.review.told.state == want, "by %s: " WRIT_VIEW_FMT, by,
+        WRIT_VIEW_ARG(writ_review_state_name(e.entry.review.told.state)));
+    writ_arena_free(e.entry.arena);
+    writ_arena_free(arena);
 }
 
 void

@@ -7,12 +7,15 @@
 
 #define WRIT_POLL_MINUTE_US (60 * WRIT_KIT_S)
 #define WRIT_POLL_ARENA     (1 << 20)
+#define WRIT_POLL_TEXT      64
 
 /** A call that asks for an approval, with its terms. */
 struct writ_poll_asking {
     struct writ_kit_call *call;
     struct writ_review terms;
     struct writ_review_voter voters[3];
+    struct writ_review_candidate candidates[WRIT_REVIEW_CANDIDATES_MAX];
+    char texts[WRIT_REVIEW_CANDIDATES_MAX][2][WRIT_POLL_TEXT];
     struct writ_ask ask;
 };
 
@@ -20,8 +23,10 @@ struct writ_poll_asking {
 struct writ_poll_spec {
     const char *state, *rules, *continuation, *subject, *quorum;
     struct writ_kit_spec spec;
-    bool veto;   /* bob has one */
-    bool plugin; /* a plug-in counts rankings */
+    const char *set; /* "ab": the calls with these arguments, as candidates */
+    bool alone;      /* one call, in a review whose options are candidates */
+    bool veto;       /* bob has one */
+    bool plugin;     /* a plug-in counts rankings */
 };
 
 /** An entry of a review, with its own memory. */
@@ -52,6 +57,9 @@ struct writ_review_told writ_poll_look(
 /** One vote; why it was refused, and the state afterwards. */
 enum writ_reason writ_poll_vote_as(struct writ_kit *kit, const char *id, const char *by,
     const char *digest, enum writ_review_vote vote, enum writ_review_state *ret);
+/** A ranking of candidates, then reject: "21"; an empty one is a reject. As writ_poll_vote. */
+void writ_poll_place(struct writ_kit *kit, const char *id, const char *by, const char *places,
+    enum writ_review_state want);
 /** A vote that is taken, and leads to that state. */
 void writ_poll_vote(struct writ_kit *kit, const char *id, const char *by,
     enum writ_review_vote vote, enum writ_review_state want);

@@ -374,6 +374,99 @@ START_TEST(panel_of_borda_gives_the_verdict_of_every_completion)
 }
 END_TEST
 
+#define FEW 4 /* candidates 1 to 3, and reject */
+
+/* The `nth` order of 1, 2, 3 and reject. */
+static struct writ_review_ranking
+order_of(unsigned nth)
+{
+    static const enum writ_review_vote all[FEW] = {WRIT_REVIEW_CANDIDATE_1, WRIT_REVIEW_CANDIDATE_2,
+        WRIT_REVIEW_CANDIDATE_3, WRIT_REVIEW_REJECT};
+    struct writ_review_ranking ranking = {.n = 0};
+    bool used[FEW] = {false};
+
+    for (unsigned left = FEW; left > 0; left--) {
+        unsigned skip = nth % left, at = 0;
+
+        nth /= left;
+        while (used[at] || skip-- > 0) {
+            at++;
+        }
+        used[at] = true;
+        ranking.list[ranking.n++] = all[at];
+    }
+    return ranking;
+}
+
+/* Points and first places of the definition; NO_VOTE: a tie. */
+static enum writ_review_vote
+best_of(const struct writ_review_ranking *ballots, size_t n)
+{
+    int score[WRIT_REVIEW_CANDIDATE_8 + 1] = {0}, most = -1;
+    enum writ_review_vote best = WRIT_REVIEW_NO_VOTE;
+
+    for (size_t i = 0; i < n; i++) {
+        for (int place = 0; place < FEW; place++) {
+            score[ballots[i].list[place]] += FEW - 1 - place + (place == 0 ? FEW - 1 : 0);
+        }
+    }
+    for (int option = 0; option <= WRIT_REVIEW_CANDIDATE_8; option++) {
+        best = score[option] > most    ? (enum writ_review_vote)option
+               : score[option] == most ? WRIT_REVIEW_NO_VOTE
+                                       : best;
+        most = score[option] > most ? score[option] : most;
+    }
+    return best;
+}
+
+/* Two votes of three: the verdict is certain exactly when each third vote gives it. With all three
+ * it is that of the definition. */
+START_TEST(panel_elects_the_candidate_of_every_completion)
+{
+    static const struct writ_review_ranking none = {.n = 0}, others = {{R}, 1};
+    static struct writ_review_candidate candidates[3] = {
+        {WRIT_REVIEW_CANDIDATE_1, WRIT_LIT("a"), WRIT_LIT("i"), {"", 0}},
+        {WRIT_REVIEW_CANDIDATE_2, WRIT_LIT("b"), WRIT_LIT("j"), {"", 0}},
+        {WRIT_REVIEW_CANDIDATE_3, WRIT_LIT("c"), WRIT_LIT("k"), {"", 0}}};
+    struct writ_review review = review_of("---", "borda", "1");
+
+    review.candidates = candidates;
+    review.candidates_n = 3;
+    review.intent_digest = candidates[0].intent_digest;
+    writ_review_offer(&review, &others);
+    ck_assert_ok(writ_review_check(&review, NULL));
+    for (unsigned cast = 0; cast < 24 * 24 * 2; cast += 3) { /* each first and second vote */
+        struct writ_review_ranking ballots[3] = {order_of(cast % 24), order_of(cast / 24 % 24)};
+        bool whole = cast >= 24 * 24, same = true;
+        enum writ_review_vote first = WRIT_REVIEW_NO_VOTE, best;
+        struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+        struct writ_review_finding finding = {0};
+
+        for (unsigned i = 0; i < 3; i++) {
+            bool votes = i < 2 || whole;
+
+            ballots[2] = order_of(cast * 7 % 24);
+            writ_review_cast(&voters[i], votes ? ballots[i].list[0] : WRIT_REVIEW_NO_VOTE,
+                votes ? &ballots[i] : &none, writ_view("", 0), 0);
+        }
+        ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &finding, NULL));
+        for (unsigned later = 0; !whole && later < 24; later++) {
+            ballots[2] = order_of(later);
+            best = best_of(ballots, 3);
+            first = later == 0 ? best : first;
+            same &= best == first;
+        }
+        best = whole ? best_of(ballots, 3) : same ? first : WRIT_REVIEW_NO_VOTE;
+        ck_assert_int_eq(finding.verdict, best == R                     ? WRIT_REVIEW_DO_REJECT
+                                          : best != WRIT_REVIEW_NO_VOTE ? WRIT_REVIEW_DO_ACCEPT
+                                          : whole                       ? WRIT_REVIEW_DO_REVISE
+                                                                        : WRIT_REVIEW_DO_VOTE);
+        ck_assert_int_eq(finding.elected, best == R ? WRIT_REVIEW_NO_VOTE : best);
+        writ_arena_free(arena);
+    }
+}
+END_TEST
+
 START_TEST(panel_with_an_order_dependent_engine_is_refused)
 {
     struct writ_arena *arena = writ_arena_new(ARENA_MAX);
@@ -577,6 +670,6 @@ WRIT_UNIT_MAIN("panel", plugin_counts_once_when_all_have_voted_and_its_winner_is
     panel_counts_a_stand_in_only_for_others, panel_of_majority_never_approves_in_a_tie,
     panel_of_best_of_n_takes_the_highest_confidence,
     panel_of_borda_gives_the_verdict_of_every_completion,
-    panel_with_an_order_dependent_engine_is_refused,
+    panel_elects_the_candidate_of_every_completion, panel_with_an_order_dependent_engine_is_refused,
     count_with_each_engine_of_the_table_gives_a_verdict,
     panel_of_the_same_votes_gives_the_same_events)

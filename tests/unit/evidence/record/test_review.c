@@ -313,6 +313,82 @@ START_TEST(plugin_name_is_that_of_a_file_in_one_folder)
 }
 END_TEST
 
+/* Two candidates, then reject. */
+static struct writ_review
+of_candidates(struct writ_review_candidate *two)
+{
+    static const struct writ_review_ranking others = {{WRIT_REVIEW_REJECT}, 1};
+    struct writ_review review = sample();
+
+    for (size_t i = 0; i < 2; i++) {
+        two[i] = (struct writ_review_candidate){.option = writ_review_candidate_at(2 * i),
+            .state_free_digest = i == 0 ? WRIT_LIT("sha256:a") : WRIT_LIT("sha256:b"),
+            .intent_digest = i == 0 ? WRIT_LIT("sha256:00") : WRIT_LIT("sha256:01"),
+            .target_state_digest = writ_view("", 0)};
+    }
+    review.engine = WRIT_LIT("borda");
+    review.candidates = two;
+    review.candidates_n = 2;
+    writ_review_offer(&review, &others);
+    return review;
+}
+
+START_TEST(terms_with_candidates_read_back_and_the_digest_covers_each)
+{
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review_candidate two[2];
+    struct writ_review review = of_candidates(two), back;
+    writ_auto_buf text = writ_buf_make(WRIT_REVIEW_TERMS_MAX);
+    const struct writ_json *value = NULL;
+    struct writ_digest one, other;
+
+    ck_assert_ok(writ_review_put_terms(&review, &text, NULL));
+    ck_assert_ok(
+        writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &value, NULL));
+    ck_assert_ok(writ_review_read_terms(value, arena, &back, NULL));
+    ck_assert_uint_eq(back.candidates_n, 2);
+    ck_assert_int_eq(back.candidates[1].option, WRIT_REVIEW_CANDIDATE_3);
+    ck_assert(writ_review_ranking_equal(&back.options, &review.options));
+    ck_assert_ok(writ_review_digest(&review, &one, NULL));
+    ck_assert_ok(writ_review_digest(&back, &other, NULL));
+    ck_assert(writ_digest_equal(&one, &other));
+    back.candidates[1].intent_digest = WRIT_LIT("sha256:02");
+    ck_assert_ok(writ_review_digest(&back, &other, NULL));
+    ck_assert(!writ_digest_equal(&one, &other));
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(terms_with_inconsistent_candidates_are_refused)
+{
+    struct writ_review_candidate two[2];
+    struct writ_review review = of_candidates(two);
+
+    ck_assert_ok(writ_review_check(&review, NULL));
+    review.candidates_n = 1; /* "3" is an option, and is no candidate */
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = of_candidates(two);
+    review.options.n = 1; /* the second one and reject are no options */
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = of_candidates(two);
+    review.options.list[2] = WRIT_REVIEW_APPROVE;
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = of_candidates(two);
+    two[1].state_free_digest = two[0].state_free_digest;
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = of_candidates(two);
+    two[1].intent_digest = writ_view("", 0);
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = of_candidates(two);
+    review.intent_digest = WRIT_LIT("sha256:01");
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    review = of_candidates(two);
+    review.candidates_n = 0;
+    review.candidates = NULL;
+    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+}
+END_TEST
+
 START_TEST(terms_with_a_forbidden_voter_are_refused)
 {
     struct writ_review review = sample();
@@ -381,5 +457,7 @@ WRIT_UNIT_MAIN("review", terms_of_a_plugin_have_its_digest_and_options,
     review_next_ends_open_and_approved_reviews_alike,
     review_table_reaches_every_state_and_uses_every_event, review_end_has_its_own_reason_and_name,
     review_next_of_an_invalid_value_changes_nothing,
-    review_terms_read_back_and_the_digest_covers_all, terms_with_a_forbidden_voter_are_refused,
+    review_terms_read_back_and_the_digest_covers_all,
+    terms_with_candidates_read_back_and_the_digest_covers_each,
+    terms_with_inconsistent_candidates_are_refused, terms_with_a_forbidden_voter_are_refused,
     review_vote_limits_feedback_and_confidence)

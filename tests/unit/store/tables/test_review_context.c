@@ -7,12 +7,12 @@
 START_TEST(review_context_parts_read_back)
 {
     static const struct {
-        const char *arguments, *state, *before, *conditions, *salt;
+        const char *arguments, *state, *before, *conditions, *salt, *candidates;
     } rows[] = {
-        {"{}", "", "", "", "00"},
-        {"{\"a\":1}", "{\"/v\":2}", "{\"/v\":1}", "[{}]", "ff"},
-        {"{\"a\":\"1 2 3\\n\"}", "null", "", "[]", ""},
-        {"{}", "", "3 1 1\n", "", "1 2\n"},
+        {"{}", "", "", "", "00", ""},
+        {"{\"a\":1}", "{\"/v\":2}", "{\"/v\":1}", "[{}]", "ff", ""},
+        {"{\"a\":\"1 2 3\\n\"}", "null", "", "[]", "", "[1]"},
+        {"{}", "", "3 1 1\n", "", "1 2\n", ""},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -21,7 +21,8 @@ START_TEST(review_context_parts_read_back)
             .state = writ_view_str(rows[i].state),
             .before = writ_view_str(rows[i].before),
             .conditions = writ_view_str(rows[i].conditions),
-            .salt = writ_view_str(rows[i].salt)};
+            .salt = writ_view_str(rows[i].salt),
+            .candidates = writ_view_str(rows[i].candidates)};
         struct writ_review_context got;
 
         writ_review_context_put(&put, &text);
@@ -31,6 +32,7 @@ START_TEST(review_context_parts_read_back)
         ck_assert_view(got.before, rows[i].before);
         ck_assert_view(got.conditions, rows[i].conditions);
         ck_assert_view(got.salt, rows[i].salt);
+        ck_assert_view(got.candidates, rows[i].candidates);
     }
 }
 END_TEST
@@ -50,7 +52,7 @@ START_TEST(review_context_of_another_form_is_arguments)
 {
     static const char *const texts[] = {"", "{\"a\":1}", "2 0\n{}", "2 0 0\n{", "2 0 0\n{}x",
         "-1 0 0\n{}", "2 0 0 {}", "99999999999999999999 0 0\n{}", "a b c\n{}", "2\n{}",
-        "2 0 0 0\n{}", "2 0 0 0 0 0\n{}", "2  0\n{}", "1 1 0 0 1\n{}", "\n"};
+        "2 0 0 0\n{}", "2 0 0 0 0 0 0\n{}", "2  0\n{}", "1 1 0 0 1\n{}", "\n"};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct writ_review_context got = writ_review_context_read(writ_view_str(texts[i]));
