@@ -79,7 +79,7 @@ add(struct bench *b, struct writ_run *run, struct writ_view id)
     const struct writ_run_outcome o = {.decision_id = id, .executed = true, .flow = b->outcome};
     double from = now_us();
 
-    check(writ_run_ended(run, b->key, &o, NULL), "the state of the run");
+    check(writ_run_ended(run, writ_mark_key_id(b->key), &o, NULL), "the state of the run");
     return now_us() - from;
 }
 

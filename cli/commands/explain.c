@@ -11,6 +11,7 @@
 #include "policy/decide/evaluate.h"
 #include "policy/decide/exact.h"
 #include "policy/decide/flow.h"
+#include "policy/decide/flow_rules.h"
 #include "policy/decide/output.h"
 #include "policy/model/constraint.h"
 #include "policy/model/rule.h"
@@ -172,7 +173,7 @@ write_flows(const struct story *s, struct writ_write *w)
         const struct writ_flow_rule *flow = &s->config->flows[i];
         writ_auto_buf condition = writ_buf_make(OUTPUT_MAX);
 
-        if (writ_flow_is_sink(flow, s->call.upstream, s->call.tool)) {
+        if (writ_flow_rules_is_sink(flow, s->call.upstream, s->call.tool)) {
             writ_why_flow_condition(flow, &condition);
             writ_write_object_begin(w);
             writ_write_text(w, "ref", flow->ref);
@@ -311,7 +312,7 @@ put_flows(const struct story *s, struct writ_buf *ret)
         const struct writ_flow_rule *flow = &s->config->flows[i];
         writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
 
-        if (writ_flow_is_sink(flow, s->call.upstream, s->call.tool)) {
+        if (writ_flow_rules_is_sink(flow, s->call.upstream, s->call.tool)) {
             writ_buf_put(&text, flow->ref);
             writ_buf_str(&text, ": ");
             writ_why_flow_condition(flow, &text);

@@ -7,6 +7,7 @@
 #include "gateway/mcp/tool_name.h"
 #include "gateway/request/refusal.h"
 #include "gateway/state/runs.h"
+#include "policy/decide/flow_rules.h"
 #include "policy/decide/labels.h"
 #include "policy/model/flow.h"
 #include "policy/model/glob.h"
@@ -199,15 +200,13 @@ static bool
 reserve_one(
     struct writ_request *request, const struct writ_flow_rule *flow, struct writ_reservation *ret)
 {
-    const struct writ_view pieces[] = {WRIT_LIT("writ flow\0"), flow->ref, WRIT_LIT("\0"),
-        request->identity.agent.tenant, WRIT_LIT("\0"), request->call->run.id};
-
     *ret = (struct writ_reservation){.name = flow->ref,
         .window_us = RUN_WINDOW_US,
         .counts_calls = true,
         .limit = writ_decimal_of(flow->at_most),
         .amount = writ_decimal_of(1)};
-    return writ_is_ok(writ_digest_pieces(pieces, sizeof pieces / sizeof *pieces, &ret->key, NULL));
+    return writ_is_ok(writ_flow_rules_counter(
+        flow, request->identity.agent.tenant, request->call->run.id, &ret->key));
 }
 
 static bool
@@ -228,7 +227,8 @@ reserve(struct writ_request *request)
     }
     for (size_t i = 0; i < config->flows_n; i++) {
         const struct writ_flow_rule *flow = &config->flows[i];
-        if (flow->at_most == 0 || !writ_flow_is_sink(flow, call->callee.name, call->callee.tool)) {
+        if (flow->at_most == 0 ||
+            !writ_flow_rules_is_sink(flow, call->callee.name, call->callee.tool)) {
             continue;
         }
         if (n == WRIT_RESERVATIONS_MAX || !reserve_one(request, flow, &all[n])) {
@@ -436,8 +436,8 @@ add(struct writ_gateway *gateway, const struct writ_mark_key *key, struct writ_v
     }
     state->records++;
     if (state->run != NULL) {
-        r = decision != NULL ? writ_run_decided(state->run, key, decision, NULL)
-                             : writ_run_ended(state->run, key, outcome, NULL);
+        r = decision != NULL ? writ_run_decided(state->run, writ_mark_key_id(key), decision, NULL)
+                             : writ_run_ended(state->run, writ_mark_key_id(key), outcome, NULL);
     }
     if (!writ_is_ok(r)) {
         writ_run_free(WRIT_TAKE(state->run));

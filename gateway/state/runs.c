@@ -231,9 +231,11 @@ read_one(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct w
 
     (void)leaf;
     if (kind == WRIT_DETACHED_RECORD_DECISION) {
-        reading->result = writ_run_add_decision(reading->run, reading->key, record, NULL);
+        reading->result =
+            writ_run_add_decision(reading->run, writ_mark_key_id(reading->key), record, NULL);
     } else if (kind == WRIT_DETACHED_RECORD_OUTCOME) {
-        reading->result = writ_run_add_outcome(reading->run, reading->key, record, NULL);
+        reading->result =
+            writ_run_add_outcome(reading->run, writ_mark_key_id(reading->key), record, NULL);
     }
     return writ_is_ok(reading->result);
 }

@@ -9,6 +9,7 @@
 #include "evidence/json/jcs.h"
 #include "policy/decide/approval.h"
 #include "policy/decide/evaluate.h"
+#include "policy/decide/flow_rules.h"
 #include "policy/decide/labels.h"
 #include "policy/model/trail.h"
 #include "policy/model/glob.h"
@@ -16,7 +17,6 @@
 
 #define RECORD_MAX ((size_t)512 << 10) /* bytes of `flow` of a decision */
 #define PLACE_MAX  2048                /* a place, for voters */
-#define NAME_MAX   1024                /* "upstream/tool" */
 
 struct judging {
     const struct writ_config *config;
@@ -30,32 +30,11 @@ struct judging {
     struct writ_write w;        /* of `arguments` of the record */
     struct writ_views detected; /* labels that its result may bring, by what stands in it */
     size_t values;
+    bool lost; /* without memory for a part of the record: nothing of it counts */
     struct writ_flow_verdict *ret;
 };
 
-/* ---- names */
-
-static struct writ_view
-name_of(struct writ_view upstream, struct writ_view tool, struct writ_buf *room)
-{
-    writ_buf_clear(room);
-    writ_buf_put(room, upstream);
-    writ_buf_byte(room, '/');
-    writ_buf_put(room, tool);
-    return writ_is_ok(writ_buf_check(room, NULL)) ? writ_buf_view(room) : WRIT_LIT("");
-}
-
-/* A pattern that cannot be evaluated matches: the rule applies. */
-static bool
-matches(const struct writ_views *patterns, struct writ_view name)
-{
-    for (size_t i = 0; i < patterns->n; i++) {
-        if (writ_glob_match(patterns->items[i], name) != WRIT_GLOB_NO) {
-            return true;
-        }
-    }
-    return false;
-}
+/* ---- verdicts */
 
 static void
 refuse(struct judging *j, enum writ_reason reason)
@@ -74,16 +53,6 @@ require(struct judging *j, const struct writ_approval *approval, enum writ_reaso
     } else if (j->ret->approval == NULL) {
         j->ret->approval = approval;
     }
-}
-
-bool
-writ_flow_is_sink(
-    const struct writ_flow_rule *flow, struct writ_view upstream, struct writ_view tool)
-{
-    char room[NAME_MAX];
-    struct writ_buf name = writ_buf_over(room, sizeof room);
-
-    return matches(&flow->tools, name_of(upstream, tool, &name));
 }
 
 /* ---- where a value came from */
@@ -139,12 +108,13 @@ put_found(struct judging *j, struct writ_view source, const struct writ_run_mark
 }
 
 static void
-put_marks(struct judging *j, const struct writ_mark_wanted *wanted)
+put_marks(struct judging *j, struct writ_view marks, const char *name)
 {
-    writ_auto_buf text = writ_buf_make(wanted->words.len * 2 + 4);
+    writ_auto_buf text = writ_buf_make(marks.len * 2 + 4);
 
-    writ_base64url_put(&text, wanted->words);
-    writ_write_text(&j->w, "marks", writ_buf_view(&text));
+    writ_base64url_put(&text, marks);
+    j->lost = j->lost || !writ_is_ok(writ_buf_check(&text, NULL));
+    writ_write_text(&j->w, name, writ_buf_view(&text));
 }
 
 static struct writ_view
@@ -167,7 +137,7 @@ text_of(struct judging *j, const struct writ_json *value, struct writ_view *ret)
         *ret = writ_json_string(value);
         return ret->len > 0;
     case WRIT_JSON_NUMBER:
-        WRIT_IGNORE(writ_jcs_put(&number, value, NULL));
+        j->lost = !writ_is_ok(writ_jcs_put(&number, value, NULL)) || j->lost;
         *ret = writ_buf_view(&number);
         return true;
     case WRIT_JSON_NONE:
@@ -267,6 +237,7 @@ judge_text(struct judging *j, const struct writ_constraint *c, const struct writ
         return;
     }
     pointer = pointer_of(j, trail);
+    j->lost = j->lost || pointer.ptr == NULL;
     writ_write_object_begin(&j->w);
     writ_write_text(&j->w, "argument", pointer);
     if (!put_source(j, c->value.from, value, &wanted, &at)) {
@@ -278,7 +249,10 @@ judge_text(struct judging *j, const struct writ_constraint *c, const struct writ
         }
         require(j, c->value.from->approval, WRIT_REASON_SOURCE_NOT_PERMITTED);
     }
-    put_marks(j, &wanted);
+    if (wanted.joined.len > 0) {
+        put_marks(j, wanted.joined, "joined");
+    }
+    put_marks(j, wanted.words, "marks");
     writ_write_object_end(&j->w);
 }
 
@@ -415,155 +389,55 @@ judge_set(struct judging *j, const struct writ_constraint_set *set, const struct
     }
 }
 
-/* ---- calls that came before */
-
-/* "account" is "/account". */
-static struct writ_view
-as_pointer(struct judging *j, struct writ_view argument)
-{
-    struct writ_buf pointer = writ_buf_in(j->arena, 2 * argument.len + 2);
-
-    if (writ_view_has_prefix(argument, WRIT_LIT("/"))) {
-        return argument;
-    }
-    writ_buf_byte(&pointer, '/');
-    writ_trail_token(argument, &pointer);
-    return writ_buf_view(&pointer);
-}
-
-/* The marks that a call was recorded with for an argument, as base64url; empty: none. */
-static struct writ_view
-marks_of_call(const struct writ_run_call *call, struct writ_view pointer)
-{
-    struct writ_view rest = call->arguments;
-
-    while (rest.len > 0) {
-        size_t end = writ_view_find(rest, '\n');
-        struct writ_view name = writ_view_sub(rest, 0, end), marks;
-        rest = writ_view_sub(rest, end + 1, rest.len);
-        end = writ_view_find(rest, '\n');
-        marks = writ_view_sub(rest, 0, end);
-        rest = writ_view_sub(rest, end + 1, rest.len);
-        if (writ_view_equal(name, pointer)) {
-            return marks;
-        }
-    }
-    return writ_view(NULL, 0);
-}
+/* ---- rules about the run */
 
 /* The marks of an argument of this call; false: it is absent, or no single value. */
 static bool
 want_argument(struct judging *j, struct writ_view argument, struct writ_mark_wanted *ret)
 {
-    struct writ_view text;
-    const struct writ_json *value =
-        writ_json_pointer(j->of->call->arguments, as_pointer(j, argument));
+    struct writ_view text, pointer = writ_flow_rules_pointer(argument, j->arena);
+    writ_result r;
 
-    return text_of(j, value, &text) &&
-           writ_is_ok(
-               writ_mark_want(j->key, text, false, WRIT_FLOW_WORDS_MAX, j->arena, ret, NULL)) &&
-           ret->words.len > 0;
+    j->lost = j->lost || pointer.ptr == NULL;
+    if (!text_of(j, writ_json_pointer(j->of->call->arguments, pointer), &text)) {
+        return false;
+    }
+    r = writ_mark_want(j->key, text, false, WRIT_FLOW_WORDS_MAX, j->arena, ret, NULL);
+    j->lost = j->lost || (!writ_is_ok(r) && r.code != WRIT_E_LIMIT);
+    return writ_is_ok(r) && ret->words.len > 0;
 }
 
 static bool
-is_same(struct judging *j, const struct writ_pair *pair, const struct writ_run_call *call)
+marks_of_argument(void *ctx, struct writ_view argument, struct writ_buf *ret)
 {
     struct writ_mark_wanted wanted = {.words = {NULL, 0}};
-    writ_auto_buf text = writ_buf_make(RECORD_MAX);
 
-    if (!want_argument(j, pair->name, &wanted)) {
+    if (!want_argument(ctx, argument, &wanted)) {
         return false;
     }
-    writ_base64url_put(&text, wanted.words);
-    return writ_is_ok(writ_buf_check(&text, NULL)) &&
-           writ_view_equal(marks_of_call(call, as_pointer(j, pair->value)), writ_buf_view(&text));
-}
-
-static bool
-meets(
-    struct judging *j, const struct writ_flow_requires *requires, const struct writ_run_call *call)
-{
-    char room[NAME_MAX];
-    struct writ_buf name = writ_buf_over(room, sizeof room);
-
-    if (!call->done ||
-        writ_glob_match(requires->call, name_of(call->upstream, call->tool, &name)) !=
-            WRIT_GLOB_YES ||
-        (requires->within_us > 0 && j->of->now_us - call->issued_us > requires->within_us)) {
-        return false;
-    }
-    for (size_t i = 0; i < requires->same.n; i++) {
-        if (!is_same(j, &requires->same.items[i], call)) {
-            return false;
-        }
-    }
+    writ_base64url_put(ret, wanted.words);
     return true;
 }
 
-static bool
-has_met(struct judging *j, const struct writ_flow_requires *requires)
+static struct writ_flow_rules_asked
+asked_of(struct judging *j)
 {
-    for (const struct writ_run_call *call = writ_run_calls(j->run); call != NULL;
-         call = call->next) {
-        if (meets(j, requires, call)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static int64_t
-calls_of(struct judging *j, const struct writ_views *patterns)
-{
-    char room[NAME_MAX];
-    struct writ_buf name = writ_buf_over(room, sizeof room);
-    int64_t n = 0;
-
-    for (const struct writ_run_call *call = writ_run_calls(j->run); call != NULL;
-         call = call->next) {
-        n += matches(patterns, name_of(call->upstream, call->tool, &name)) ? 1 : 0;
-    }
-    return n;
-}
-
-/* ---- flows */
-
-static bool
-has_all(const struct writ_run *run, const struct writ_views *labels)
-{
-    if (writ_run_is_blind(run)) {
-        return true;
-    }
-    for (size_t i = 0; i < labels->n; i++) {
-        if (!writ_run_has(run, labels->items[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool
-applies(struct judging *j, const struct writ_flow_rule *flow)
-{
-    if (!matches(&flow->tools, j->name)) {
-        return false;
-    }
-    if (flow->requires != NULL) {
-        return !has_met(j, flow->requires);
-    }
-    if (flow->at_most > 0) {
-        return false; /* a budget of the run, which the ledger counts */
-    }
-    return flow->after.n > 0 ? has_all(j->run, &flow->after)
-                             : calls_of(j, &flow->after_calls) > 0 || writ_run_is_cut(j->run);
+    return (struct writ_flow_rules_asked){.run = j->run,
+        .name = j->name,
+        .now_us = j->of->now_us,
+        .arena = j->arena,
+        .marks = marks_of_argument,
+        .ctx = j};
 }
 
 static void
 judge_flows(struct judging *j)
 {
+    const struct writ_flow_rules_asked asked = asked_of(j);
+
     for (size_t i = 0; i < j->config->flows_n; i++) {
         const struct writ_flow_rule *flow = &j->config->flows[i];
-        if (applies(j, flow)) {
+        if (writ_flow_rules_apply(&asked, flow)) {
             if (j->ret->rule.len == 0) {
                 j->ret->rule = flow->ref;
             }
@@ -573,22 +447,33 @@ judge_flows(struct judging *j)
     }
 }
 
-/* The arguments that `requires` of some flow compares with later calls. */
 static void
-put_compared(struct judging *j)
+put_compared(struct judging *j, struct writ_view argument)
+{
+    struct writ_mark_wanted wanted = {.words = {NULL, 0}};
+
+    if (want_argument(j, argument, &wanted)) {
+        writ_write_object_begin(&j->w);
+        writ_write_text(&j->w, "argument", writ_flow_rules_pointer(argument, j->arena));
+        put_marks(j, wanted.words, "marks");
+        writ_write_object_end(&j->w);
+    }
+}
+
+/* The arguments that `requires` of some flow compares: of this call with earlier ones, and of later
+ * calls with this one. */
+static void
+put_all_compared(struct judging *j)
 {
     for (size_t i = 0; i < j->config->flows_n; i++) {
-        const struct writ_flow_requires *requires = j->config->flows[i].requires;
-        if (requires == NULL || writ_glob_match(requires->call, j->name) == WRIT_GLOB_NO) {
-            continue;
-        }
-        for (size_t n = 0; n < requires->same.n; n++) {
-            struct writ_mark_wanted wanted = {.words = {NULL, 0}};
-            if (want_argument(j, requires->same.items[n].value, &wanted)) {
-                writ_write_object_begin(&j->w);
-                writ_write_text(&j->w, "argument", as_pointer(j, requires->same.items[n].value));
-                put_marks(j, &wanted);
-                writ_write_object_end(&j->w);
+        const struct writ_flow_rule *flow = &j->config->flows[i];
+        const struct writ_flow_requires *requires = flow->requires;
+        for (size_t n = 0; requires != NULL && n < requires->same.n; n++) {
+            if (writ_flow_rules_match(&flow->tools, j->name)) {
+                put_compared(j, requires->same.items[n].name);
+            }
+            if (writ_glob_match(requires->call, j->name) != WRIT_GLOB_NO) {
+                put_compared(j, requires->same.items[n].value);
             }
         }
     }
@@ -612,19 +497,12 @@ writ_flow_may_state(const struct writ_config *config, const struct writ_agent *a
     return tasks->scopes.n > 0 && writ_scopes_has_all(agent->scopes, &tasks->scopes);
 }
 
-bool
-writ_flow_names(struct writ_view granted, struct writ_view tool)
-{
-    return writ_view_equal(granted, tool) ||
-           (writ_glob_fault(granted) == NULL && writ_glob_match(granted, tool) == WRIT_GLOB_YES);
-}
-
 static bool
 names_tool(const struct writ_json *tools, struct writ_view name)
 {
     WRIT_JSON_EACH(tool, tools)
     {
-        if (writ_flow_names(writ_json_string(tool), name)) {
+        if (writ_flow_rules_name(writ_json_string(tool), name)) {
             return true;
         }
     }
@@ -695,8 +573,9 @@ put_task(struct judging *j, struct writ_write *w)
 static bool
 is_granted(const struct judging *j)
 {
-    return (j->config->tasks != NULL && matches(&j->config->tasks->always, j->name)) ||
-           (writ_run_grants(j->run, writ_flow_names, j->name) &&
+    return (j->config->tasks != NULL &&
+               writ_flow_rules_match(&j->config->tasks->always, j->name)) ||
+           (writ_run_grants(j->run, writ_flow_rules_name, j->name) &&
                names_tool(j->of->task->tools, j->name));
 }
 
@@ -730,16 +609,15 @@ put_labels(struct writ_write *w, const char *name, const struct writ_views *labe
     writ_write_array_end(w);
 }
 
-static struct writ_views
-labels_of_run(const struct judging *j)
+static void
+put_labels_of_run(struct writ_write *w, const struct writ_run *run)
 {
-    size_t n = writ_run_labels(j->run);
-    struct writ_view *items = writ_arena_get(j->arena, (n + 1) * sizeof *items);
-
-    for (size_t i = 0; items != NULL && i < n; i++) {
-        items[i] = writ_run_label(j->run, i);
+    writ_write_name(w, WRIT_LIT("run"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < writ_run_labels(run); i++) {
+        writ_write_string(w, writ_run_label(run, i));
     }
-    return (struct writ_views){items, items != NULL ? n : 0};
+    writ_write_array_end(w);
 }
 
 static WRIT_RESULT
@@ -747,7 +625,6 @@ put_record(struct judging *j, struct writ_view arguments)
 {
     struct writ_buf text = writ_buf_in(j->arena, RECORD_MAX);
     struct writ_write w = writ_write_to(&text);
-    const struct writ_views run = labels_of_run(j);
 
     w.sorted = true;
     writ_write_object_begin(&w);
@@ -764,7 +641,7 @@ put_record(struct judging *j, struct writ_view arguments)
         writ_write_flag(&w, "meta", true);
     }
     writ_write_text_if(&w, "rule", j->ret->rule);
-    put_labels(&w, "run", &run);
+    put_labels_of_run(&w, j->run);
     if (j->task.ptr != NULL) {
         WRIT_TRY(put_task(j, &w));
     }
@@ -785,7 +662,7 @@ judge_call(struct judging *j)
         return;
     }
     judge_set(j, j->of->rule->arguments, j->of->call->arguments, &root);
-    put_compared(j);
+    put_all_compared(j);
     writ_write_array_end(&j->w);
     judge_flows(j);
 }
@@ -803,7 +680,7 @@ writ_flow_judge(const struct writ_config *config, const struct writ_run *run,
     const struct writ_mark_key *key, const struct writ_flow_call *call, struct writ_arena *arena,
     struct writ_flow_verdict *ret)
 {
-    char room[NAME_MAX];
+    char room[WRIT_FLOW_RULES_NAME_MAX];
     struct writ_buf name = writ_buf_over(room, sizeof room);
     writ_auto_buf arguments = writ_buf_make(RECORD_MAX);
     struct writ_buf conditions = writ_buf_in(arena, RECORD_MAX);
@@ -817,14 +694,14 @@ writ_flow_judge(const struct writ_config *config, const struct writ_run *run,
         .ret = ret};
 
     *ret = (struct writ_flow_verdict){.reason = WRIT_REASON_NONE};
-    j.name = name_of(call->call->upstream, call->call->tool, &name);
+    j.name = writ_flow_rules_name_of(call->call->upstream, call->call->tool, &name);
     j.told.sorted = j.w.sorted = true;
     writ_write_array_begin(&j.told);
     judge_task(&j);
     writ_write_array_begin(&j.w);
     judge_call(&j);
     writ_write_array_end(&j.told);
-    if (!writ_is_ok(writ_write_end(&j.told, NULL)) || !writ_is_ok(expect_labels(&j)) ||
+    if (j.lost || !writ_is_ok(writ_write_end(&j.told, NULL)) || !writ_is_ok(expect_labels(&j)) ||
         !writ_is_ok(writ_write_end(&j.w, NULL)) ||
         !writ_is_ok(put_record(&j, writ_buf_view(&arguments)))) {
         ret->record = writ_view(NULL, 0);

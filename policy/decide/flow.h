@@ -50,14 +50,6 @@ void writ_flow_judge(const struct writ_config *config, const struct writ_run *ru
     const struct writ_mark_key *key, const struct writ_flow_call *call, struct writ_arena *arena,
     struct writ_flow_verdict *ret);
 
-/** Whether the rule is about the tool. */
-bool writ_flow_is_sink(
-    const struct writ_flow_rule *flow, struct writ_view upstream, struct writ_view tool);
-
-/** Whether what a task names permits the tool: the same name, or a pattern that matches it. One
- * that cannot be evaluated permits nothing. */
-bool writ_flow_names(struct writ_view granted, struct writ_view tool);
-
 /** Whether the caller may state tasks. */
 bool writ_flow_may_state(const struct writ_config *config, const struct writ_agent *agent);
 

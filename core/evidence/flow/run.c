@@ -201,9 +201,9 @@ text_of(const struct writ_json *object, const char *name)
 }
 
 static bool
-is_under(const struct writ_json *flow, const struct writ_mark_key *key)
+is_under(const struct writ_json *flow, struct writ_view key)
 {
-    return writ_view_equal(text_of(flow, "key"), writ_mark_key_id(key));
+    return writ_view_equal(text_of(flow, "key"), key);
 }
 
 const struct writ_run_marks *
@@ -401,8 +401,8 @@ endorse(struct writ_run *run, struct writ_view decision_id, const struct writ_js
 }
 
 static WRIT_RESULT
-apply_decision(struct writ_run *run, const struct writ_mark_key *key,
-    const struct writ_run_decision *d, const struct writ_json *flow)
+apply_decision(struct writ_run *run, struct writ_view key, const struct writ_run_decision *d,
+    const struct writ_json *flow)
 {
     const struct writ_json *arguments =
         is_under(flow, key) ? writ_json_get(flow, WRIT_LIT("arguments")) : NULL;
@@ -424,8 +424,8 @@ apply_decision(struct writ_run *run, const struct writ_mark_key *key,
 }
 
 static WRIT_RESULT
-apply_outcome(struct writ_run *run, const struct writ_mark_key *key,
-    const struct writ_run_outcome *o, const struct writ_json *flow)
+apply_outcome(struct writ_run *run, struct writ_view key, const struct writ_run_outcome *o,
+    const struct writ_json *flow)
 {
     struct writ_run_call *call = call_of(run, o->decision_id);
     struct writ_view id;
@@ -468,7 +468,7 @@ read_flow(struct writ_view text, struct writ_arena **ret_arena, const struct wri
 }
 
 WRIT_RESULT
-writ_run_decided(struct writ_run *run, const struct writ_mark_key *key,
+writ_run_decided(struct writ_run *run, struct writ_view key,
     const struct writ_run_decision *decision, struct writ_err *err)
 {
     writ_auto_arena arena = NULL;
@@ -479,8 +479,8 @@ writ_run_decided(struct writ_run *run, const struct writ_mark_key *key,
 }
 
 WRIT_RESULT
-writ_run_ended(struct writ_run *run, const struct writ_mark_key *key,
-    const struct writ_run_outcome *outcome, struct writ_err *err)
+writ_run_ended(struct writ_run *run, struct writ_view key, const struct writ_run_outcome *outcome,
+    struct writ_err *err)
 {
     writ_auto_arena arena = NULL;
     const struct writ_json *flow = NULL;
@@ -492,8 +492,8 @@ writ_run_ended(struct writ_run *run, const struct writ_mark_key *key,
 /* ---- from records ---- */
 
 WRIT_RESULT
-writ_run_add_decision(struct writ_run *run, const struct writ_mark_key *key,
-    struct writ_view record, struct writ_err *err)
+writ_run_add_decision(
+    struct writ_run *run, struct writ_view key, struct writ_view record, struct writ_err *err)
 {
     writ_auto_arena arena = writ_arena_new(RECORD_MAX);
     const struct writ_json *value = NULL;
@@ -514,8 +514,8 @@ writ_run_add_decision(struct writ_run *run, const struct writ_mark_key *key,
 }
 
 WRIT_RESULT
-writ_run_add_outcome(struct writ_run *run, const struct writ_mark_key *key, struct writ_view record,
-    struct writ_err *err)
+writ_run_add_outcome(
+    struct writ_run *run, struct writ_view key, struct writ_view record, struct writ_err *err)
 {
     writ_auto_arena arena = writ_arena_new(RECORD_MAX);
     const struct writ_json *value = NULL;

@@ -3,11 +3,12 @@
  * always give the same state (at another gateway, after a restart, for a third party).
  *
  * A record adds `extensions.writ.flow` (member.tbl.h), a canonical object:
- *   of a decision  {"arguments"?: [{"argument", "found": [{"at", "decision_id"?, "source"}],
- *                   "marks", "rule"?}], "detected"?: [...], "key", "labels": [...], "meta"?,
- *                   "run": [...], "task"?: {"digest", "marks", "tools"?}}
+ *   of a decision  {"arguments"?: [{"argument", "found"?: {"at"?, "decision_id"?, "source"},
+ *                   "joined"?, "marks"}], "detected"?: [...], "key", "labels": [...], "meta"?,
+ *                   "rule"?, "run": [...], "task"?: {"digest", "marks", "tools"?}}
  *   of an outcome  {"cut"?, "detected"?: [{"detector"?, "label"}], "failed"?,
  *                   "fields": [...] (fields.h), "key", "labels": [...]}
+ * An argument without `found` was not asked where it comes from: rules compare it with other calls.
  * `labels` are those that the result brings into the run; they count from the decision on, because
  * the call may be under way. `run` are those that the run had when it was judged. `detected` of a
  * decision are labels that detectors may add: the outcome has them in `labels` with those that did,
@@ -76,14 +77,14 @@ size_t writ_run_size(const struct writ_run *run);
 /**
  * Adds a decision or an outcome, by its canonical text. Records without `flow` add the call alone.
  *
- * @param key  marks under another one are left out
+ * @param key  the name of the key (writ_mark_key_id): marks under another one are left out
  *
  * WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM: the state is incomplete, and refuses (`incomplete`).
  */
-WRIT_RESULT writ_run_add_decision(struct writ_run *run, const struct writ_mark_key *key,
-    struct writ_view record, struct writ_err *err);
-WRIT_RESULT writ_run_add_outcome(struct writ_run *run, const struct writ_mark_key *key,
-    struct writ_view record, struct writ_err *err);
+WRIT_RESULT writ_run_add_decision(
+    struct writ_run *run, struct writ_view key, struct writ_view record, struct writ_err *err);
+WRIT_RESULT writ_run_add_outcome(
+    struct writ_run *run, struct writ_view key, struct writ_view record, struct writ_err *err);
 
 /** What counts of a decision. Borrowed. */
 struct writ_run_decision {
@@ -106,9 +107,9 @@ struct writ_run_outcome {
 bool writ_run_is_repeat(struct writ_view reason);
 
 /** The same without the record, for its maker. */
-WRIT_RESULT writ_run_decided(struct writ_run *run, const struct writ_mark_key *key,
+WRIT_RESULT writ_run_decided(struct writ_run *run, struct writ_view key,
     const struct writ_run_decision *decision, struct writ_err *err);
-WRIT_RESULT writ_run_ended(struct writ_run *run, const struct writ_mark_key *key,
+WRIT_RESULT writ_run_ended(struct writ_run *run, struct writ_view key,
     const struct writ_run_outcome *outcome, struct writ_err *err);
 
 /** Adds a label. WRIT_E_LIMIT, WRIT_E_NOMEM. */

@@ -1,6 +1,7 @@
 /* flow.h, labels.h and evidence/flow/run.h together: what a run saw decides about its next call.
  * The records here are made by the functions that make them in the gateway. */
 #include "policy/decide/flow.h"
+#include "policy/decide/flow_rules.h"
 
 #include "base/id.h"
 #include "base/text.h"
@@ -123,7 +124,8 @@ make(struct site *s, const char *tool, const char *arguments, const char *result
         approved ? "\"continuation_id\":\"d\"," : "", s->ids);
     writ_buf_put(&record, verdict.record);
     writ_buf_fmt(&record, ",\"upstream\":\"up\"}},\"tool\":\"%s\"}", tool);
-    ck_assert_ok(writ_run_add_decision(s->run, s->key, writ_buf_view(&record), NULL));
+    ck_assert_ok(
+        writ_run_add_decision(s->run, writ_mark_key_id(s->key), writ_buf_view(&record), NULL));
     if (result == NULL) {
         s->ids++;
         return;
@@ -134,7 +136,8 @@ make(struct site *s, const char *tool, const char *arguments, const char *result
     writ_buf_fmt(&record, "{\"decision_id\":\"d%u\",\"extensions\":{\"writ\":{\"flow\":", s->ids++);
     writ_buf_put(&record, flow);
     writ_buf_str(&record, "}},\"outcome\":\"executed\"}");
-    ck_assert_ok(writ_run_add_outcome(s->run, s->key, writ_buf_view(&record), NULL));
+    ck_assert_ok(
+        writ_run_add_outcome(s->run, writ_mark_key_id(s->key), writ_buf_view(&record), NULL));
 }
 
 START_TEST(value_must_come_from_a_permitted_source)
@@ -250,9 +253,11 @@ START_TEST(run_with_a_call_of_unknown_labels_has_every_label)
         "{\"decision\":\"allow\",\"decision_id\":\"y\",\"tool\":\"look\"}"};
     struct site s = open_site();
 
-    ck_assert_ok(writ_run_add_decision(s.run, s.key, writ_view_str(records[0]), NULL));
+    ck_assert_ok(
+        writ_run_add_decision(s.run, writ_mark_key_id(s.key), writ_view_str(records[0]), NULL));
     ck_assert_int_eq(reason(&s, "mail", "{\"to\":[]}"), WRIT_REASON_NONE);
-    ck_assert_ok(writ_run_add_decision(s.run, s.key, writ_view_str(records[1]), NULL));
+    ck_assert_ok(
+        writ_run_add_decision(s.run, writ_mark_key_id(s.key), writ_view_str(records[1]), NULL));
     ck_assert_int_eq(reason(&s, "mail", "{\"to\":[]}"), WRIT_REASON_FLOW_NOT_PERMITTED);
     close_site(&s);
 }
@@ -274,8 +279,8 @@ START_TEST(labels_that_a_result_cannot_have_are_not_left_out)
         writ_labels_outcome(&believed, NULL, writ_value_of(s.arena, writ_buf_view(&result)), false,
             s.key, s.arena, &flow, NULL),
         WRIT_E_LIMIT);
-    ck_assert_ok(writ_run_add_outcome(
-        s.run, s.key, WRIT_LIT("{\"decision_id\":\"d0\",\"outcome\":\"executed\"}"), NULL));
+    ck_assert_ok(writ_run_add_outcome(s.run, writ_mark_key_id(s.key),
+        WRIT_LIT("{\"decision_id\":\"d0\",\"outcome\":\"executed\"}"), NULL));
     ck_assert(writ_run_is_blind(s.run));
     close_site(&s);
 }
@@ -415,7 +420,8 @@ START_TEST(run_of_many_results_stays_known)
         writ_buf_str(&record, "],\"key\":\"");
         writ_buf_put(&record, writ_mark_key_id(s.key));
         writ_buf_str(&record, "\",\"labels\":[]}}},\"outcome\":\"executed\"}");
-        ck_assert_ok(writ_run_add_outcome(s.run, s.key, writ_buf_view(&record), NULL));
+        ck_assert_ok(
+            writ_run_add_outcome(s.run, writ_mark_key_id(s.key), writ_buf_view(&record), NULL));
     }
     ck_assert(!writ_run_is_blind(s.run));
     ck_assert(!writ_run_is_cut(s.run)); /* no call is left out */
@@ -603,13 +609,14 @@ START_TEST(grants_of_a_run_only_narrow)
 
     ck_assert_ok(writ_mark_key_of(WRIT_LIT("0123456789abcdef0123456789abcdef"), &key, NULL));
     ck_assert_ok(writ_run_new(&run, NULL));
-    ck_assert(writ_run_grants(run, writ_flow_names, WRIT_LIT("up/c")));
+    ck_assert(writ_run_grants(run, writ_flow_rules_name, WRIT_LIT("up/c")));
     for (size_t i = 0; i < 2; i++) {
-        ck_assert_ok(writ_run_add_decision(run, key, writ_view_str(records[i]), NULL));
+        ck_assert_ok(
+            writ_run_add_decision(run, writ_mark_key_id(key), writ_view_str(records[i]), NULL));
     }
-    ck_assert(!writ_run_grants(run, writ_flow_names, WRIT_LIT("up/a")));
-    ck_assert(writ_run_grants(run, writ_flow_names, WRIT_LIT("up/b")));
-    ck_assert(!writ_run_grants(run, writ_flow_names, WRIT_LIT("up/c")));
+    ck_assert(!writ_run_grants(run, writ_flow_rules_name, WRIT_LIT("up/a")));
+    ck_assert(writ_run_grants(run, writ_flow_rules_name, WRIT_LIT("up/b")));
+    ck_assert(!writ_run_grants(run, writ_flow_rules_name, WRIT_LIT("up/c")));
     ck_assert_view(writ_run_task(run), "2");
     writ_run_free(run);
     writ_mark_key_free(key);
