@@ -105,7 +105,7 @@ endfunction()
 # those of calls, and not those that look into the files of SQLite.
 set(test_postgres
     assurance batches budgets calls candidates children contents crewreviewers definitions disconnects elicited ending erasewait
-    export extensions faults flows forged hooks idle kills log merged never notices notify once pool receipts redeem
+    export extensions faults flowproof flows forged hooks idle kills log merged never notices notify once pool receipts redeem
     reload results resume retention reviewengines reviewers reviews rounds sessions shares shown silence streams tamper tasks telemetry tokens
     toolarge undeclared unread upstreams waiting warrant why)
 

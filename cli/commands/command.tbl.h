@@ -577,6 +577,19 @@ VALUE(verify_bundle, "witness", "FILE",
     "Keys of witnesses, one a line: vkeys of type 4. The witnesses must have signed the checkpoint too.")
 VALUE(verify_bundle, "quorum", "N",
     "The number of witnesses that must have signed; all by default. Keys of one name are one witness.")
+COMMAND(verify_flows, "verify flows", "FILE", 1, 1, "recompute what a bundle says about its runs",
+    "Verifies the bundle FILE (- for standard input) as `writ verify bundle` does. Then it recomputes what each decision "
+    "says about its run from the records before it: the labels of the run, and where each judged argument came from. "
+    "With the configuration that decided, also the verdict of `from`, `flows` and `tasks`. No value is needed, and no key "
+    "of marks. Prints ok with what was recomputed and what was not, or flow_mismatch or run_incomplete with each finding "
+    "(docs/flows.md). Exit 1 when it does not hold.")
+REQUIRED(verify_flows, "key", "FILE", "Trusted keys, one a line, as writ ledger key prints them.")
+VALUE(verify_flows, "config", "FILE",
+    "The configuration. It counts for decisions with its policy_digest; for others no verdict is recomputed.")
+VALUE(verify_flows, "witness", "FILE",
+    "Keys of witnesses, one a line: vkeys of type 4. The witnesses must have signed the checkpoint too.")
+VALUE(verify_flows, "quorum", "N",
+    "The number of witnesses that must have signed; all by default. Keys of one name are one witness.")
 COMMAND(verify_archive, "verify archive", "DIR", 1, 1, "check an archive of a ledger",
     "Reads every file of an archive that `writ ledger archive` wrote, without the ledger: its records and the tiles "
     "must be those of its checkpoint, which a trusted key must have signed. Names the first file that is missing or "

@@ -2,62 +2,16 @@
  * options name are trusted; the answer is `ok` or the first reason against the file. */
 #include "base/text.h"
 #include "cli/base/print.h"
-#include "cli/base/progress.h"
+#include "cli/commands/bundle_file.h"
 #include "cli/commands/command.h"
-#include "cli/commands/trust.h"
+#include "cli/commands/signers.h"
 #include "evidence/json/write.h"
-#include "evidence/proof/bundle_check.h"
 #include "evidence/proof/receipt.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define ANSWER_MAX ((size_t)1 << 20)
 #define SAFE_MAX   200 /* bytes of one name in a line for people */
-#define READ_BYTES ((size_t)256 << 10)
-
-/* The required signers of the checkpoint, by the options. */
-struct signers {
-    struct writ_trust logs, witnesses;
-    struct writ_checkpoint_trust trust;
-};
-
-static void
-signers_wipe(struct signers *signers)
-{
-    writ_trust_wipe(&signers->logs);
-    writ_trust_wipe(&signers->witnesses);
-}
-
-static WRIT_RESULT
-signers_read(const struct writ_cli *cli, struct signers *ret, struct writ_err *err)
-{
-    struct writ_checkpoint_trust *trust = &ret->trust;
-    struct writ_view quorum = writ_cli_get(cli, "quorum");
-    uint64_t most, least;
-
-    WRIT_TRY(writ_trust_read(writ_cli_get(cli, "key").ptr, &ret->logs, err));
-    if (writ_cli_has(cli, "witness")) {
-        WRIT_TRY(writ_trust_read_witnesses(writ_cli_get(cli, "witness").ptr, &ret->witnesses, err));
-    }
-    trust->keys = (const struct writ_note_key *const *)ret->logs.keys;
-    trust->keys_n = ret->logs.n;
-    trust->witnesses = (const struct writ_note_key *const *)ret->witnesses.keys;
-    trust->witnesses_n = ret->witnesses.n;
-    most = writ_checkpoint_witnesses(trust->witnesses, trust->witnesses_n);
-    least = most + ret->witnesses.unknown; /* all: also those that cannot be checked */
-    if (quorum.ptr != NULL && !writ_is_ok(writ_text_u64(quorum, 1, most, &least))) {
-        WRIT_FAIL(err, WRIT_E_INVALID,
-            "--quorum must be a number from 1 to that of the witnesses, %llu",
-            (unsigned long long)most);
-    }
-    trust->quorum = (size_t)least;
-    return WRIT_DONE;
-}
 
 /* ---- receipt */
 
@@ -137,7 +91,7 @@ static WRIT_RESULT
 verify_receipt(const struct writ_cli *cli, enum writ_reason *ret, struct writ_err *err)
 {
     writ_auto_arena arena = writ_arena_new(WRIT_RECEIPT_ARENA);
-    WRIT_AUTO(struct signers, signers_wipe) signers = {0};
+    WRIT_AUTO(struct writ_signers, writ_signers_wipe) signers = {0};
     writ_auto_buf text = writ_buf_make(WRIT_RECEIPT_BYTES_MAX + 1);
     writ_auto_buf out = writ_buf_make(ANSWER_MAX);
     struct writ_receipt receipt = {0};
@@ -146,7 +100,7 @@ verify_receipt(const struct writ_cli *cli, enum writ_reason *ret, struct writ_er
     if (arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
-    WRIT_TRY(signers_read(cli, &signers, err));
+    WRIT_TRY(writ_signers_read(cli, &signers, err));
     WRIT_TRY(writ_cli_read(writ_cli_operand(cli, 0).ptr, WRIT_RECEIPT_BYTES_MAX, &text, err));
     WRIT_TRY(
         writ_receipt_verify(writ_buf_view(&text), &signers.trust, arena, &receipt, ret, &more));
@@ -164,126 +118,13 @@ verify_receipt(const struct writ_cli *cli, enum writ_reason *ret, struct writ_er
 
 /* ---- bundle */
 
-struct lines {
-    const struct writ_cli *cli;
-    struct writ_bundle_check *check;
-    int fd;
-    uint64_t size, done; /* bytes; size 0: not known */
-    struct writ_progress progress;
-    uint64_t number;      /* of the line */
-    struct writ_buf rest; /* the input read so far, from the beginning of a line on */
-    enum writ_reason why;
-    struct writ_err more;
-};
-
 static void
-check_freep(struct writ_bundle_check **check)
+bundle_json(struct writ_buf *out, const struct writ_bundle_file *file)
 {
-    writ_bundle_check_free(*check);
-}
-
-static void
-lines_wipe(struct lines *lines)
-{
-    if (lines->fd > STDERR_FILENO) {
-        (void)close(lines->fd);
-    }
-    writ_buf_wipe(&lines->rest);
-}
-
-static WRIT_RESULT
-lines_open(const char *path, struct lines *ret, struct writ_err *err)
-{
-    struct stat st;
-
-    ret->rest = writ_buf_make(WRIT_BUNDLE_LINE_MAX + READ_BYTES);
-    ret->fd = STDIN_FILENO;
-    if (!writ_view_is(writ_view_str(path), "-")) {
-        ret->fd = open(path, O_RDONLY | O_CLOEXEC);
-    }
-    if (ret->fd < 0) {
-        WRIT_FAIL(err, errno == ENOENT ? WRIT_E_ABSENT : WRIT_E_IO, "%s: %s", path,
-            strerrordesc_np(errno));
-    }
-    if (fstat(ret->fd, &st) == 0 && S_ISREG(st.st_mode)) {
-        ret->size = (uint64_t)st.st_size;
-    }
-    return WRIT_DONE;
-}
-
-/* Takes the complete lines. */
-static WRIT_RESULT
-take_lines(struct lines *lines, struct writ_err *err)
-{
-    struct writ_view text = writ_buf_view(&lines->rest);
-    size_t end, taken = 0;
-
-    while ((end = writ_view_find(text, '\n')) < text.len) {
-        lines->number++;
-        WRIT_TRY(writ_bundle_check_line(
-            lines->check, writ_view_sub(text, 0, end), &lines->why, &lines->more));
-        if (lines->why != WRIT_REASON_EVIDENCE_OK) {
-            return WRIT_DONE;
-        }
-        text = writ_view_sub(text, end + 1, text.len);
-        taken += end + 1;
-    }
-    writ_buf_consume(&lines->rest, taken);
-    if (lines->rest.len > WRIT_BUNDLE_LINE_MAX) {
-        lines->number++;
-        lines->why = WRIT_REASON_EVIDENCE_MALFORMED;
-        (void)writ_fail(
-            &lines->more, WRIT_E_LIMIT, "a line is longer than %zu bytes", WRIT_BUNDLE_LINE_MAX);
-    }
-    (void)err;
-    return WRIT_DONE;
-}
-
-static WRIT_RESULT
-read_all(struct lines *lines, struct writ_err *err)
-{
-    lines->why = WRIT_REASON_EVIDENCE_OK;
-    for (;;) {
-        char *to = writ_buf_reserve(&lines->rest, READ_BYTES);
-        ssize_t n;
-
-        if (to == NULL) {
-            return writ_buf_check(&lines->rest, err);
-        }
-        n = read(lines->fd, to, READ_BYTES);
-        if (n < 0) {
-            WRIT_FAIL(err, WRIT_E_IO, "the bundle cannot be read: %s", strerrordesc_np(errno));
-        }
-        lines->rest.len += (size_t)n;
-        if (n == 0) {
-            return WRIT_DONE;
-        }
-        lines->done += (uint64_t)n;
-        WRIT_TRY(take_lines(lines, err));
-        if (lines->why != WRIT_REASON_EVIDENCE_OK) {
-            return WRIT_DONE;
-        }
-        (void)writ_progress_step(&lines->progress, lines->done, lines->size);
-    }
-}
-
-static void
-bundle_json(struct writ_buf *out, const struct lines *lines, const struct writ_bundle_report *r,
-    const struct writ_checkpoint *head)
-{
-    bool ok = lines->why == WRIT_REASON_EVIDENCE_OK;
     struct writ_write w = writ_write_to(out);
 
     writ_write_object_begin(&w);
-    writ_write_flag(&w, "ok", ok);
-    writ_write_text(&w, "reason", ok ? WRIT_LIT("ok") : writ_reason_name(lines->why));
-    writ_write_text(&w, "sentence", writ_reason_sentence(lines->why));
-    if (ok) {
-        writ_bundle_check_put(&w, r, head);
-    } else {
-        writ_write_count(&w, "line", lines->number);
-        writ_write_text(&w, "detail", writ_view_str(lines->more.text));
-    }
+    writ_bundle_file_put(&w, file, file->why);
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_buf_byte(out, '\n');
@@ -318,38 +159,20 @@ bundle_text(
 static WRIT_RESULT
 verify_bundle(const struct writ_cli *cli, enum writ_reason *ret, struct writ_err *err)
 {
-    WRIT_AUTO(struct signers, signers_wipe) signers = {0};
-    WRIT_AUTO(struct writ_bundle_check *, check_freep) check = NULL;
-    WRIT_AUTO(struct lines, lines_wipe) lines = {.cli = cli, .fd = -1};
+    WRIT_AUTO(struct writ_bundle_file, writ_bundle_file_wipe) file = {.fd = -1};
     writ_auto_buf out = writ_buf_make(ANSWER_MAX);
-    struct writ_bundle_report report = {0};
-    struct writ_checkpoint head = {0};
-    writ_result result;
 
-    WRIT_TRY(signers_read(cli, &signers, err));
-    WRIT_TRY(lines_open(writ_cli_operand(cli, 0).ptr, &lines, err));
-    WRIT_TRY(writ_bundle_check_new(&signers.trust, &check, err));
-    lines.check = check;
-    lines.progress = writ_progress_begin(cli, "bytes");
-    result = read_all(&lines, err);
-    writ_progress_end(&lines.progress);
-    WRIT_TRY(result);
-    if (lines.why == WRIT_REASON_EVIDENCE_OK &&
-        (!writ_bundle_check_ended(check, &report, &head) || lines.rest.len > 0)) {
-        lines.why = WRIT_REASON_EVIDENCE_MALFORMED;
-        (void)writ_fail(&lines.more, WRIT_E_INVALID, "the file is truncated");
-    }
+    WRIT_TRY(writ_bundle_file_verify(cli, NULL, NULL, &file, err));
     if (cli->json) {
-        bundle_json(&out, &lines, &report, &head);
-    } else if (lines.why == WRIT_REASON_EVIDENCE_OK) {
-        bundle_text(&out, &report, &head);
+        bundle_json(&out, &file);
+    } else if (file.why == WRIT_REASON_EVIDENCE_OK) {
+        bundle_text(&out, &file.report, &file.head);
     } else {
-        writ_buf_fmt(&out, WRIT_VIEW_FMT "\n", WRIT_VIEW_ARG(writ_reason_name(lines.why)));
-        (void)fprintf(stderr, "line %llu: %s\n", (unsigned long long)lines.number, lines.more.text);
+        writ_bundle_file_print_reason(&file);
     }
     WRIT_TRY(writ_buf_check(&out, err));
     writ_cli_put(writ_buf_view(&out));
-    *ret = lines.why;
+    *ret = file.why;
     return WRIT_DONE;
 }
 

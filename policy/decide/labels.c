@@ -234,6 +234,26 @@ is_trusted_here(const struct walking *w)
            !is_listed(&w->labels->untrusted_at, w);
 }
 
+bool
+writ_labels_may_trust(const struct writ_labels *labels, struct writ_view at)
+{
+    struct walking w = {.labels = labels};
+
+    if (labels == NULL) {
+        return false;
+    }
+    w.trusted = labels->trusted || labels->believe_annotations || labels->believe_meta;
+    if (at.len >= WRIT_FIELDS_AT_MAX) {
+        return true; /* it may be cut */
+    }
+    while (at.len > 0 && w.depth < DEPTH_MAX) {
+        at = writ_view_sub(at, 1, at.len);
+        w.path[w.depth] = writ_view_sub(at, 0, writ_view_find(at, '/'));
+        at = writ_view_sub(at, w.path[w.depth++].len, at.len);
+    }
+    return is_trusted_here(&w);
+}
+
 static void
 add_text(struct walking *w, struct writ_view text)
 {

@@ -19,6 +19,10 @@
 WRIT_RESULT writ_labels_expected(const struct writ_labels *labels, const unsigned *hints,
     struct writ_arena *arena, struct writ_views *ret, struct writ_views *ret_detected);
 
+/** Whether the rule may trust a value at this place of a result: a pointer as records have it, with
+ * `*` for an index. */
+bool writ_labels_may_trust(const struct writ_labels *labels, struct writ_view at);
+
 /**
  * `flow` of the outcome of a call: the labels of its result, and the marks of its values by field.
  *

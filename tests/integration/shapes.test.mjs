@@ -183,7 +183,7 @@ covers(['ledger migrate', 'store status'], async ({ t }) => {
 covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger backup', 'ledger copy', 'ledger export',
   'ledger checkpoint',
   'ledger key', 'ledger init', 'ledger archive', 'verify archive',
-  'timestamp query', 'verify timestamp', 'verify receipt', 'verify bundle', 'verify export', 'export',
+  'timestamp query', 'verify timestamp', 'verify receipt', 'verify bundle', 'verify flows', 'verify export', 'export',
   'records plain', 'records ours'],
       ({ put, folder }) => {
   const { path, keys, trusted } = sampleLedger();
@@ -215,6 +215,8 @@ covers(['ledger list', 'ledger show', 'why', 'ledger verify', 'ledger backup', '
   const bundle = writ(['ledger', 'export', path, '--keys', keys]).out;
   shows('verify bundle', [put('bundle', bundle), '--key', trusted]);
   shows('verify bundle', [put('bundle', bundle.split('\n').slice(0, 3).join('\n')), '--key', trusted], { code: 1 });
+  shows('verify flows', [put('bundle', bundle), '--key', trusted]);
+  shows('verify flows', [put('bundle', bundle.split('\n').slice(0, 3).join('\n')), '--key', trusted], { code: 1 });
   const events = writ(['export', path]).out;
   shows('verify export', [put('events', events), '--key', trusted]);
   shows('verify export', [put('events', events.split('\n').slice(1).join('\n')), '--key', trusted], { code: 1 });

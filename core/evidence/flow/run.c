@@ -217,6 +217,12 @@ writ_run_find(const struct writ_run *run, unsigned from, struct writ_view wanted
     return NULL;
 }
 
+const struct writ_run_marks *
+writ_run_places(const struct writ_run *run)
+{
+    return run->marks;
+}
+
 /* ---- the task ---- */
 
 static WRIT_RESULT

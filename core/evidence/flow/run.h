@@ -130,6 +130,9 @@ struct writ_view writ_run_label(const struct writ_run *run, size_t i);
 const struct writ_run_marks *writ_run_find(
     const struct writ_run *run, unsigned from, struct writ_view wanted);
 
+/** The newest place with marks, or NULL; the others by `next`. */
+const struct writ_run_marks *writ_run_places(const struct writ_run *run);
+
 /** The newest call, or NULL; the others by `next`. */
 const struct writ_run_call *writ_run_calls(const struct writ_run *run);
 

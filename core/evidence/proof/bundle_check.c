@@ -25,6 +25,7 @@ struct writ_bundle_check {
     struct writ_buf expected;   /* lines that must come next, from `at` on */
     size_t at;
     struct writ_buf body;
+    enum writ_detached_record_kind kind; /* of the record of the last line; NONE: it has none */
     bool has_ended;
     struct writ_bundle_report report;
 };
@@ -247,6 +248,7 @@ take_record(struct writ_bundle_check *c, enum writ_detached_record_kind kind,
         *ret_why = WRIT_REASON_RECORD_INVALID;
         return WRIT_DONE;
     }
+    c->kind = kind;
     return writ_bundle_record(c->bundle, kind, writ_buf_view(&c->body), &c->expected, ret_why, err);
 }
 
@@ -320,6 +322,7 @@ writ_bundle_check_line(struct writ_bundle_check *c, struct writ_view line,
     struct writ_view expected;
 
     *ret_why = WRIT_REASON_EVIDENCE_OK;
+    c->kind = WRIT_DETACHED_RECORD_NONE;
     if (!next_expected(c, &expected)) {
         WRIT_TRY(read_line(c, line, ret_why, err));
         if (*ret_why != WRIT_REASON_EVIDENCE_OK || !next_expected(c, &expected)) {
@@ -330,6 +333,13 @@ writ_bundle_check_line(struct writ_bundle_check *c, struct writ_view line,
         return malformed(ret_why, err, "a line does not follow from the records before it");
     }
     return WRIT_DONE;
+}
+
+enum writ_detached_record_kind
+writ_bundle_check_record(const struct writ_bundle_check *c, struct writ_view *ret)
+{
+    *ret = writ_buf_view(&c->body);
+    return c->kind;
 }
 
 bool

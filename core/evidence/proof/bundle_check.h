@@ -30,6 +30,11 @@ void writ_bundle_check_free(struct writ_bundle_check *check);
 WRIT_RESULT writ_bundle_check_line(struct writ_bundle_check *check, struct writ_view line,
     enum writ_reason *ret_why, struct writ_err *err);
 
+/** The record of the line that was taken last, canonical, borrowed until the next line. NONE: the
+ * line has no record. */
+enum writ_detached_record_kind writ_bundle_check_record(
+    const struct writ_bundle_check *check, struct writ_view *ret);
+
 /** The result; the checkpoint is borrowed until the check is freed. False before the last line of
  * the bundle: a file that ends there is truncated. */
 bool writ_bundle_check_ended(const struct writ_bundle_check *check, struct writ_bundle_report *ret,

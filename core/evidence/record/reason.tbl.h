@@ -176,6 +176,12 @@
         "a digest in a record does not recompute from its members", "")                            \
     X(RECORD_FOREIGN, record_foreign, WRIT_REASON_IN_EVIDENCE,                                     \
         "a record does not belong to the subject of the file", "")                                 \
+    X(FLOW_MISMATCH, flow_mismatch, WRIT_REASON_IN_EVIDENCE,                                       \
+        "what a decision says about its run does not follow from the records",                     \
+        "see the findings; the operator signed records that contradict each other")                \
+    X(RUN_INCOMPLETE, run_incomplete, WRIT_REASON_IN_EVIDENCE,                                     \
+        "the file does not have the whole run",                                                    \
+        "get a bundle with all records of the run")                                                \
     X(TIMESTAMP_NOT_GRANTED, timestamp_not_granted, WRIT_REASON_IN_EVIDENCE,                       \
         "the authority did not give a time stamp",                                                 \
         "ask it again")                                                                            \

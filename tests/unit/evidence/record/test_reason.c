@@ -139,7 +139,8 @@ put_page(struct writ_buf *page)
         "comes\n"
         "after `bad_signature`; the first that fails is reported.");
     put_group(page, WRIT_REASON_IN_EVIDENCE, "Verifying evidence",
-        "With `writ verify receipt`, `writ verify bundle` and `writ verify timestamp`, about the\n"
+        "With `writ verify receipt`, `writ verify bundle`, `writ verify flows` and `writ verify "
+        "timestamp`, about the\n"
         "file and not about a call.\n"
         "The first that fails is reported; `docs/receipts.md` has the order.");
     put_group(page, WRIT_REASON_IN_POLICY, "Policy", "What the configuration says about the call.");
