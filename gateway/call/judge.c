@@ -156,12 +156,41 @@ writ_judge_decide(struct writ_request *request, struct writ_call *call)
     writ_candidates_bar(request, call);
 }
 
+/* The call and those that it is to be compared with; none of them has input for a call that
+ * waits. */
+static enum writ_step
+propose(struct writ_request *request, const struct writ_json *list)
+{
+    const struct writ_json *params = request->message.params;
+    const struct writ_call *call = request->call;
+    writ_result r;
+
+    if (call->caller_claims.state.ptr != NULL ||
+        (call->returned.state.ptr == NULL &&
+            (writ_json_get(params, WRIT_LIT("inputResponses")) != NULL ||
+                writ_json_get(params, WRIT_LIT("requestState")) != NULL))) {
+        return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
+            "a call with io.writ/candidates has no io.writ/targetStateDigest, and no "
+            "inputResponses or requestState of a tool server");
+    }
+    r = writ_candidates_read(request, call->callee.arguments, list, call);
+    if (r.code == WRIT_E_PARSE) {
+        return invalid_params(request, WRIT_REASON_MALFORMED_REQUEST,
+            "io.writ/candidates is a list of 1 to 7 objects, each the arguments of another call");
+    }
+    if (!writ_is_ok(r)) {
+        return no_draft(request, r.code);
+    }
+    writ_judge_decide(request, request->call);
+    return WRIT_STEP_LATE;
+}
+
 enum writ_step
 writ_judge_call(struct writ_request *request)
 {
     struct writ_call *call = writ_arena_get(request->x->arena, sizeof *call);
     struct writ_view boundary = {NULL, 0};
-    const struct writ_json *arguments;
+    const struct writ_json *arguments, *list;
     writ_result r;
 
     if (call == NULL) {
@@ -202,6 +231,10 @@ writ_judge_call(struct writ_request *request)
     arguments = writ_json_get(request->message.params, WRIT_LIT("arguments"));
     call->callee.arguments = arguments != NULL ? arguments : &no_arguments;
     call->returned = writ_review_return_read(request);
+    list = writ_json_get(request->message.meta, WRIT_LIT("io.writ/candidates"));
+    if (list != NULL) {
+        return propose(request, list);
+    }
     writ_judge_decide(request, call);
     if (call->returned.state.ptr == NULL) {
         r = writ_mrtr_read(request, &call->mrtr);
@@ -629,6 +662,8 @@ not_granted(struct writ_request *request)
         call->record.decision.decision_id.view.len = 0; /* there is no such record */
     } else if (entry->decision.refused != WRIT_REASON_NONE) {
         call->end.refusal = entry->decision.refused;
+    } else if (call->review.asks && call->review.ask.state == WRIT_REVIEW_APPROVED) {
+        call->end.refusal = WRIT_REASON_APPROVAL_GRANTED; /* one of several: its caller makes it */
     }
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS,
         writ_decision_is(&call->record.decision, WRIT_DECISION_REQUIRE_APPROVAL)

@@ -172,10 +172,11 @@ propose(struct writ_request *request)
             "candidates stand in place of arguments, and without a target_state_digest");
     }
     if (list != NULL) {
-        r = writ_candidates_read(request, list, request->call);
+        r = writ_candidates_read(request, NULL, list, request->call);
     }
     if (r.code == WRIT_E_PARSE) {
-        return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST, WRIT_CANDIDATES_FORM);
+        return writ_hook_refuse(request, 422, WRIT_REASON_MALFORMED_REQUEST,
+            "candidates is a list of 2 to 8 objects, each the arguments of one call");
     }
     if (!writ_is_ok(r)) {
         return writ_hook_refuse(request, 503, WRIT_REASON_OVERLOADED, NULL);

@@ -1,7 +1,9 @@
 /* 1. Each proposed call has a draft before any is recorded; only the draft of the first that policy
  *    does not refuse is, or of the first one when it refuses all.
- * 2. The review has a name of its own, from all proposed calls. What was elected is looked up under
- *    it, without a record; the ledger checks it again when the elected call is granted. */
+ * 2. The review has a name of its own, from all proposed calls. For a caller that makes its calls
+ *    itself, what was elected is looked up under it, without a record; the ledger checks it again
+ *    when the elected call is granted. Another caller gets the place of the elected call, and sends
+ *    that: only the message of the call itself is forwarded. */
 #include "gateway/review/candidates.h"
 
 #include "gateway/request/refusal.h"
@@ -27,37 +29,49 @@ struct writ_candidates {
 
 /* ---- reading */
 
-WRIT_RESULT
-writ_candidates_read(
-    struct writ_request *request, const struct writ_json *list, const struct writ_call *like)
+static writ_result
+add(struct writ_request *request, const struct writ_json *arguments, const struct writ_call *like)
 {
-    struct writ_candidates *candidates = writ_arena_get(request->x->arena, sizeof *candidates);
+    struct writ_candidates *candidates = request->candidates;
+    struct writ_call *call = writ_arena_get(request->x->arena, sizeof *call);
 
-    if (candidates == NULL) {
+    if (call == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
-    if (writ_json_type(list) != WRIT_JSON_ARRAY || list->count < LEAST ||
-        list->count > WRIT_REVIEW_CANDIDATES_MAX) {
+    if (writ_json_type(arguments) != WRIT_JSON_OBJECT ||
+        candidates->n == WRIT_REVIEW_CANDIDATES_MAX) {
         return (writ_result){WRIT_E_PARSE};
     }
-    *candidates = (struct writ_candidates){.n = 0};
+    *call = *like;
+    call->callee.arguments = arguments;
+    call->review.place = candidates->n;
+    candidates->calls[candidates->n++] = call;
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_candidates_read(struct writ_request *request, const struct writ_json *first,
+    const struct writ_json *list, const struct writ_call *like)
+{
+    request->candidates = writ_arena_get(request->x->arena, sizeof *request->candidates);
+    if (request->candidates == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    *request->candidates = (struct writ_candidates){.n = 0};
+    if (writ_json_type(list) != WRIT_JSON_ARRAY) {
+        return (writ_result){WRIT_E_PARSE};
+    }
+    if (first != NULL) {
+        WRIT_TRY(add(request, first, like));
+    }
     WRIT_JSON_EACH(arguments, list)
     {
-        struct writ_call *call = writ_arena_get(request->x->arena, sizeof *call);
-
-        if (call == NULL) {
-            return (writ_result){WRIT_E_NOMEM};
-        }
-        if (writ_json_type(arguments) != WRIT_JSON_OBJECT) {
-            return (writ_result){WRIT_E_PARSE};
-        }
-        *call = *like;
-        call->callee.arguments = arguments;
-        call->review.place = candidates->n;
-        candidates->calls[candidates->n++] = call;
+        WRIT_TRY(add(request, arguments, like));
     }
-    request->candidates = candidates;
-    request->call = candidates->calls[0];
+    if (request->candidates->n < LEAST) {
+        return (writ_result){WRIT_E_PARSE};
+    }
+    request->call = request->candidates->calls[0];
     return WRIT_DONE;
 }
 
@@ -303,7 +317,8 @@ writ_candidates_ask(struct writ_request *request, enum writ_step *ret)
     request->call = lead_of(candidates);
     WRIT_TRY(ask_for_all(request, request->call));
     candidates->asked = true;
-    if (!request->call->review.asks || candidates->looked) {
+    if (!request->call->review.asks || candidates->looked ||
+        request->call->callee.framework == NULL) {
         *ret = WRIT_STEP_CLAIM;
         return WRIT_DONE;
     }
@@ -352,16 +367,30 @@ put_one(struct writ_write *w, const struct writ_call *call)
     writ_write_object_end(w);
 }
 
+/* The one that may run, or has run; NO_VOTE: none was elected. */
+static enum writ_review_vote
+elected_of(const struct writ_request *request)
+{
+    const struct writ_call_review *review = &request->call->review;
+
+    if (request->candidates->elected != WRIT_REVIEW_NO_VOTE || !review->asks) {
+        return request->candidates->elected;
+    }
+    return review->ask.state == WRIT_REVIEW_APPROVED || review->ask.state == WRIT_REVIEW_REDEEMED
+               ? review->ask.elected
+               : WRIT_REVIEW_NO_VOTE;
+}
+
 void
 writ_candidates_put(struct writ_write *w, const struct writ_request *request)
 {
     const struct writ_candidates *candidates = request->candidates;
 
-    if (candidates == NULL) {
+    if (candidates == NULL || !candidates->asked) {
         return;
     }
-    writ_write_text_if(w, "candidate", writ_review_vote_name(candidates->elected));
-    if (candidates->elected != WRIT_REVIEW_NO_VOTE || !candidates->asked) {
+    if (elected_of(request) != WRIT_REVIEW_NO_VOTE) {
+        writ_write_text_if(w, "candidate", writ_review_vote_name(elected_of(request)));
         return;
     }
     writ_write_name(w, WRIT_LIT("candidates"));

@@ -1,27 +1,25 @@
 /* candidates.h - several calls of one tool that a request proposes together. Each takes the steps
  * from DISCOVER to DRAFT as a call of its own; those that policy does not refuse are the candidates
- * of one review. The voters elect one. The same request again, or the elected call with the
- * review's id as its continuation, is then that one call. */
+ * of one review. The voters elect one. The elected call with the review's id as its continuation is
+ * then granted; for a caller that makes its calls itself, the same request again is that call too.
+ */
 #ifndef WRIT_GATEWAY_CANDIDATES_H
 #define WRIT_GATEWAY_CANDIDATES_H
 
 #include "gateway/request/request.h"
 
-/** The form of the list, for messages. */
-#define WRIT_CANDIDATES_FORM                                                                       \
-    "candidates is a list of 2 to 8 objects, each the arguments of one call"
-
 /** Makes `request->call` the first of the proposed calls. Policy has not judged it yet.
  *
- * @param list  of their arguments
- * @param like  all else that they have; copied
+ * @param first  the arguments of the first one; NULL: they are in the list too
+ * @param list   of the arguments of the others
+ * @param like   all else that they have; copied
  *
  * @return WRIT_OK
- *         WRIT_E_PARSE  not a list of the form
+ *         WRIT_E_PARSE  not a list of objects, or fewer than 2 calls, or more than 8
  *         WRIT_E_NOMEM
  */
-WRIT_RESULT writ_candidates_read(
-    struct writ_request *request, const struct writ_json *list, const struct writ_call *like);
+WRIT_RESULT writ_candidates_read(struct writ_request *request, const struct writ_json *first,
+    const struct writ_json *list, const struct writ_call *like);
 
 /** After policy has judged a call: one of several candidates is refused where no review elects
  * among them, also in shadow mode. */

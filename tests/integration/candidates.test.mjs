@@ -7,7 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { ANN, CREW, FOREIGN, MATE, ask, config, framework, rule } from '../support/js/hooks.mjs';
-import { api } from '../support/js/reviews.mjs';
+import * as paying from '../support/js/reviews.mjs';
+import { openSession } from '../support/js/rpc.mjs';
+
+const { api } = paying;
 
 const BOB = bearer('bob', { tenant: 'acme' });
 const EVE = bearer('eve', { tenant: 'acme' });
@@ -277,5 +280,56 @@ test('a kill loses neither votes nor the election, and never approves', async (t
   assert.equal((await crew.before(sole('one', id))).reason, 'approval_redeemed');
   assert.equal((await crew.before(PLANS)).decision_id, said.decision_id);
   assert.equal((await crew.bind(said.decision, { arguments: sole('three').arguments })).verdict, 'allow');
+  gw.verify();
+});
+
+test('a tools/call proposes others beside itself, and its caller makes the elected one', async (t) => {
+  const electing = { engine: 'borda', options: ['candidates', 'reject'], quorum: '2',
+    voters: [{ id: 'ann' }, { id: 'bob' }] };
+  const { up, gw } = await paying.setUp(t, { review: electing });
+  const s = await openSession(gw, { token: paying.DEV.token });
+  const meta = { 'io.writ/candidates': [{ amount: 2 }, { amount: 3 }] };
+  const propose = () => s.call('up__pay', { amount: 1 }, { meta });
+  const asked = await propose();
+  assert.equal(asked.reason, 'approval_required');
+  assert.deepEqual(asked.refusal.candidates.map((c) => c.candidate), ['1', '2', '3']);
+  const id = asked.refusal.continuation_id;
+  assert.deepEqual((await api(gw, ANN, `/${id}`)).json.candidates.map((c) => c.arguments.amount), [1, 2, 3]);
+  const { json: { review_digest } } = await api(gw, ANN, `/${id}`);
+  for (const who of [paying.ANN, paying.BOB])
+    await api(gw, who, `/${id}/vote`, { review_digest, ranking: ['3', '1', '2', 'reject'] });
+  for (let i = 0; i < 2; i++) {
+    const told = await propose();
+    assert.deepEqual([told.reason, told.refusal.review_state, told.refusal.candidate, told.refusal.continuation_id],
+      ['approval_granted', 'approved', '3', id]);
+  }
+  assert.equal(up.calls.length, 0, 'what proposes does not run');
+  const continued = { meta: { 'io.writ/continuationId': id } };
+  assert.equal((await s.call('up__pay', { amount: 1 }, continued)).reason, 'candidate_not_elected');
+  assert.equal((await s.call('up__pay', { amount: 3 }, continued)).said, 'ran 1');
+  assert.deepEqual(up.calls.map((c) => [c.params.arguments, c.params._meta?.['io.writ/candidates']]),
+    [[{ amount: 3 }, undefined]]);
+  assert.equal((await s.call('up__pay', { amount: 3 }, continued)).reason, 'duplicate_outcome');
+  assert.equal((await s.call('up__pay', { amount: 2 }, continued)).reason, 'approval_redeemed');
+  const again = await propose();
+  assert.deepEqual([again.reason, again.refusal.candidate], ['approval_redeemed', '3']);
+  for (const list of [[], {}, [1], [{ amount: 1 }], Array(8).fill({}).map((_, i) => ({ amount: 10 + i }))])
+    assert.equal((await s.call('up__pay', { amount: 1 }, { meta: { 'io.writ/candidates': list } })).reason,
+      'malformed_request', JSON.stringify(list));
+  assert.equal(up.calls.length, 1);
+  gw.verify();
+});
+
+test('a call that is held for its candidates gets the place of the elected one', async (t) => {
+  const { up, gw } = await paying.setUp(t, { approval: { hold: '20s' }, review: { engine: 'borda', quorum: '1',
+    options: ['candidates', 'reject'], voters: [{ id: 'ann' }] } });
+  const s = await openSession(gw, { token: paying.DEV.token });
+  const held = s.call('up__pay', { amount: 1 }, { meta: { 'io.writ/candidates': [{ amount: 2 }] } });
+  const open = await until(async () => (await api(gw, ANN, '')).json.reviews[0], 'the review');
+  await api(gw, ANN, `/${open.id}/vote`, { review_digest: open.review_digest, ranking: ['2', '1', 'reject'] });
+  const told = await held;
+  assert.deepEqual([told.reason, told.refusal.candidate], ['approval_granted', '2']);
+  assert.equal(up.calls.length, 0);
+  assert.equal((await s.call('up__pay', { amount: 2 }, { meta: { 'io.writ/continuationId': open.id } })).said, 'ran 1');
   gw.verify();
 });

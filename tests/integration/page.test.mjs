@@ -712,6 +712,31 @@ test('a voter ranks the options by keyboard, and says how sure it is', { skip: S
   assert.deepEqual(voters[0].ranking, ['modify', 'approve', 'reject']);
 });
 
+test('a voter sees all candidates and ranks them by keyboard', { skip: SKIP }, async (t) => {
+  const { base, gw } = await setUp(t, { frameworks: { crew: { resource: 'urn:crew', timeout: '5m' } },
+    reviews: { finance: { engine: 'borda', quorum: '1', options: ['candidates', 'reject'], voters: [{ id: 'ann' }] } },
+    tools: { 'crew/write': { scope: 'files', approval: { review: 'finance' },
+      arguments: [{ arg: 'path', op: 'type', value: 'string' }] } } });
+  const asked = await (await fetch(`${gw.origin}/v1/before`, { method: 'POST',
+    headers: { authorization: `Bearer ${DEV.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ tool: 'crew/write',
+      candidates: ['first', 'second', 'third'].map((path) => ({ path })) }) })).json();
+  const browser = await startBrowser(t);
+  await enter(browser, base, ANN, `/reviews/${asked.continuation_id}`);
+  for (const path of ['first', 'second', 'third']) await browser.sees(path);
+  await browser.sees('Candidate 3');
+  await browser.until(() => document.querySelector('#place-4') !== null);
+  await browser.tabTo('#place-1');
+  await browser.press(KEY.down, KEY.down, KEY.tab); // 2
+  await browser.press(KEY.down, KEY.tab, KEY.down, KEY.down, KEY.down, KEY.tab); // 1, then 3
+  await browser.press(KEY.down, KEY.down, KEY.down, KEY.down); // reject
+  await browser.tabTo('.ballot button');
+  await browser.press(KEY.enter);
+  await browser.sees('Candidate 2 is elected; it alone may run.');
+  const { elected, voters } = await api(base, ANN, `/reviews/${asked.continuation_id}`);
+  assert.deepEqual([elected, voters[0].ranking], ['2', ['2', '1', '3', 'reject']]);
+});
+
 test('logging in again leads back to the same view', { skip: SKIP }, async (t) => {
   const { base, gw, session } = await setUp(t, { reviewers: { ann: {} } });
   const id = await asks(session, { amount: 1 });

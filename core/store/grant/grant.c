@@ -402,6 +402,7 @@ writ_grant_decision(struct writ_ledger *ledger, struct writ_entry *entry)
     entry->decision.prior = (struct writ_prior){0};
     if (entry->decision.ask != NULL) {
         entry->decision.ask->state = WRIT_REVIEW_ABSENT;
+        entry->decision.ask->elected = WRIT_REVIEW_NO_VOTE;
         entry->decision.ask->id = (struct writ_view){NULL, 0};
     }
     result = judge_and_record(&j);

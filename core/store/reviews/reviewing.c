@@ -348,6 +348,7 @@ writ_reviewing_record(struct writ_ledger *ledger, struct writ_reviewing *reviewi
     ask->id = (struct writ_view){NULL, 0};
     if (writ_is_ok(result) && reviewing->review != NULL) {
         ask->state = reviewing->review->story.state;
+        ask->elected = reviewing->review->story.elected;
         ask->until_us = reviewing->review->until_us;
         if (has_voices(ask->state)) {
             writ_reviews_voices(reviewing->review, arena, ask);

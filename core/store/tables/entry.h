@@ -108,7 +108,8 @@ struct writ_ask {
                                         NULL: in any */
 
     /* written by the ledger, in the arena of the entry */
-    enum writ_review_state state; /* of the review; ABSENT: the call needed none */
+    enum writ_review_state state;  /* of the review; ABSENT: the call needed none */
+    enum writ_review_vote elected; /* its candidate that may run; NO_VOTE: none */
     struct writ_view id;
     int64_t until_us;                    /* wall time at which that state is over */
     const struct writ_ask_voice *voices; /* of voters with feedback, when the verdict is against the

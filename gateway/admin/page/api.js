@@ -98,12 +98,15 @@ export async function stream(path, last, signal) {
   return response.body;
 }
 
-/** One review; `arguments` and the states of the target as they were written, undefined when they are not kept. */
+/** The candidates of a review, each with its texts as they were written. */
+const proposed = (list) => list?.items.map((one) => ({ option: member(one, 'option').text, arguments: member(one, 'arguments'), state: member(one, 'target_state') }));
+
+/** One review; arguments, candidates and the states of the target as they were written, undefined when they are not kept. */
 export async function review(id) {
   const { json, text } = await asked('GET', `/v1/reviews/${encodeURIComponent(id)}`);
   const whole = exact(text);
   const written = ['arguments', 'target_state', 'target_state_before'].map((name) => [name, member(whole, name)]);
-  return { ...json, ...Object.fromEntries(written) };
+  return { ...json, ...Object.fromEntries(written), candidates: proposed(member(whole, 'candidates')) };
 }
 
 export const act = async (id, deed, body = {}) => (await asked('POST', `/v1/reviews/${encodeURIComponent(id)}/${deed}`, body)).json;

@@ -12,7 +12,11 @@ export const CHOICES = [
   ['abstain', 'Abstain', 'Leave the verdict to the others; you count for the quorum.'],
 ];
 
-const labelOf = (vote) => CHOICES.find(([value]) => value === vote)[1];
+/** A candidate is a number. */
+export const isCandidate = (option) => /^[1-8]$/.test(option);
+
+const labelOf = (vote) => (isCandidate(vote) ? `Candidate ${vote}` : CHOICES.find(([value]) => value === vote)[1]);
+const placeOf = (i) => PLACES[i] ?? `Place ${i + 1}`;
 
 /** A vote, or the ranking of a vote, in words. */
 export const inWords = ({ vote, ranking }) => (ranking ?? [vote]).map((one) => labelOf(one).toLowerCase()).join(', then ');
@@ -33,7 +37,7 @@ function ranked(options) {
     (i === 0 ? [...options, 'abstain'] : options).map((option) => el('option', { value: option }, labelOf(option)))));
   return {
     first: selects[0], ranks: true,
-    element: el('div', { class: 'choices' }, selects.map((select, i) => el('div', { class: 'line' }, el('label', { for: select.id }, PLACES[i]), select))),
+    element: el('div', { class: 'choices' }, selects.map((select, i) => el('div', { class: 'line' }, el('label', { for: select.id }, placeOf(i)), select))),
     value: () => {
       const ranking = selects.map((select) => select.value);
       if (ranking[0] === 'abstain') return { vote: 'abstain' };

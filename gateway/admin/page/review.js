@@ -1,6 +1,6 @@
 // review.js - one review: the call, the reasons for an approval, the votes of others, and the own vote.
 import { act, review as read } from './api.js';
-import { choicesOf, inWords, wrongBallot } from './ballot.js';
+import { choicesOf, inWords, isCandidate, wrongBallot } from './ballot.js';
 import { fired } from './details.js';
 import { changes, difference } from './difference.js';
 import { el, fill, say } from './dom.js';
@@ -50,6 +50,7 @@ export function events(records) {
     when(record.at),
     el('div', {},
       el('p', {}, el('strong', {}, EVENTS[record.event] ?? word(record.event)), record.by !== undefined && [' by ', name(record.by)], record.vote !== undefined && [' ', pill(record.vote)]),
+      record.elected !== undefined && el('p', {}, `Candidate ${record.elected} is elected; it alone may run.`),
       record.ranking !== undefined && el('p', { class: 'soft small' }, inWords(record)),
       record.feedback !== undefined && el('blockquote', {}, text(record.feedback)),
       record.reason !== undefined && el('p', { class: 'soft small' }, record.reason),
@@ -103,8 +104,26 @@ function since(review) {
   ];
 }
 
+/** What each candidate would do, one under the other. */
+function candidates(review) {
+  return review.candidates.map((one) => {
+    const shown = tree(one.arguments);
+    return [el('h3', {}, `Candidate ${one.option}`), unread(shown), shown,
+      one.state !== undefined && [el('h4', {}, 'State of its target, from the tool’s server'), tree(one.state)]];
+  });
+}
+
+/** What the voters judge. */
+function judged(review) {
+  if (review.arguments === undefined) return ['Arguments', el('p', { class: 'soft' }, 'The review is over: the arguments are no longer kept. The ledger has their digest.')];
+  if (review.candidates !== undefined) return ['Candidates', [el('p', { class: 'soft' }, 'The caller proposes these calls. The one that the voters elect may run, once.'), candidates(review)]];
+  const shown = tree(review.arguments);
+  return ['Arguments', [unread(shown), shown]];
+}
+
 function target(review) {
   const { decision, target_state: now } = review;
+  if (review.candidates !== undefined) return null; // each has its own
   if (decision.target === undefined && review.target_state_digest === undefined) return null;
   const shown = now !== undefined && el('div', { class: 'target-state' }, since(review), el('h3', {}, 'Its state, from the tool’s server'), tree(now));
   return el('section', { class: 'panel', 'aria-labelledby': 'target' },
@@ -225,7 +244,6 @@ function deeds(review, done) {
 
 export async function reviewView(person, id) {
   let review = await read(id);
-  const args = review.arguments;
   const approved = review.review_digest; // what the vote is for: what was read when this was drawn
   let ended = false;
   const state = el('div', { class: 'line state' });
@@ -233,7 +251,7 @@ export async function reviewView(person, id) {
   const box = el('div', { class: 'panel vote', id: 'ballot' });
   const jump = el('button', { type: 'button', class: 'main jump' }, 'To the vote');
   const story = el('ol', { class: 'events' });
-  const shown = args === undefined ? el('p', { class: 'soft' }, 'The review is over: the arguments are no longer kept. The ledger has their digest.') : tree(args);
+  const [title, shown] = judged(review);
   const heading = el('h1', { tabindex: '-1' }, tool(review.decision));
 
   const head = () => fill(state, pill(review.state), el('span', { class: 'soft' }, STATES[review.state] ?? ''),
@@ -248,7 +266,7 @@ export async function reviewView(person, id) {
     if (review.may.includes('vote') && own?.key !== undefined) {
       fill(box, el('h2', { tabindex: '-1' }, 'Your votes are signed'),
         el('p', { class: 'soft' }, 'Your votes need a signature of your own key, which this page does not have. Vote with:'),
-        el('pre', { class: 'command', tabindex: '0' }, `writ review vote ${location.origin} ${review.id} approve --token FILE --key FILE --digest ${review.review_digest}`), deeds(review, renew));
+        el('pre', { class: 'command', tabindex: '0' }, `writ review vote ${location.origin} ${review.id} ${review.options?.join() ?? 'approve'} --token FILE --key FILE --digest ${review.review_digest}`), deeds(review, renew));
     } else if (review.may.includes('vote')) {
       fill(box, ballot(review, person, cast), deeds(review, renew));
     } else {
@@ -272,7 +290,7 @@ export async function reviewView(person, id) {
   const cast = async ({ vote, ranking, confidence }, feedback) => {
     await act(id, 'vote', { review_digest: approved, ...(ranking ? { ranking } : { vote }), ...(feedback !== '' && { feedback }),
       ...(confidence !== undefined && { confidence: Number(confidence) }) });
-    await renew(`Your vote is recorded. ${TOLD[vote]}`);
+    await renew(`Your vote is recorded. ${isCandidate(vote) ? `You prefer candidate ${vote}.` : TOLD[vote]}`);
   };
   const heard = ({ detail }) => {
     const now = JSON.stringify([detail.state, detail.voters]);
@@ -296,7 +314,7 @@ export async function reviewView(person, id) {
         el('p', {}, name(review.agent_id), review.tenant && [' of ', name(review.tenant)], ' asked for this call ', clock(review.opened_at, 'in', '')), fired(review.conditions ?? [])),
       el('div', { class: 'columns' },
         el('div', { class: 'read' },
-          el('section', { class: 'panel', 'aria-labelledby': 'arguments' }, el('h2', { id: 'arguments' }, 'Arguments'), unread(shown), shown),
+          el('section', { class: 'panel', 'aria-labelledby': 'arguments' }, el('h2', { id: 'arguments' }, title), shown),
           target(review)),
         el('div', { class: 'decide' }, box, voted, jump),
         el('div', { class: 'after' },
