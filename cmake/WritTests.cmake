@@ -152,6 +152,12 @@ function(writ_fleet_tests)
     endforeach()
 endfunction()
 
+# tests/fault/mixed: all kinds of requests at once, two minutes of them.
+function(writ_mixed_test)
+    add_test(NAME fault.mixed COMMAND ${test_root}/support/node --test ${test_root}/fault/mixed/mixed.test.mjs)
+    writ_test_properties(fault.mixed fault ${test_timeout_s})
+endfunction()
+
 # examples/tool-server as its Makefile builds it, but in the build and with its flags: the tests and
 # the pages run it.
 function(writ_example_tool_server)
@@ -179,6 +185,7 @@ if(NOT WRIT_FUZZ)
     writ_check_tests(unit)
     writ_check_tests(fault)
     writ_fleet_tests()
+    writ_mixed_test()
     writ_check_tests(conformance)
     writ_example_tool_server()
     writ_integration_tests()

@@ -42,7 +42,7 @@ enum writ_labelled {
     WRIT_LABELLED_COUNT_
 };
 
-#define WRIT_METRIC_SHARDS_MAX 267 /* of each loop, anchors, telemetry, notify, and each export */
+#define WRIT_METRIC_SHARDS_MAX 268 /* of loops, anchors, telemetry, notify, ledger, exports */
 #define WRIT_METRIC_VALUES_MAX 192 /* of one vector */
 
 struct writ_metrics;

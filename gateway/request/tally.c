@@ -221,6 +221,7 @@ writ_tally_given_up(void *ctx, const struct writ_decision *decision,
     put_text(&line, "tool", decision->tool.view);
     put_text(&line, "outcome", writ_outcome_kind_name(WRIT_OUTCOME_ERROR));
     put_text(&line, "error_type", writ_reason_name(reason));
+    writ_metrics_mark(gateway->ledger_metrics, WRIT_VECTOR_OUTCOMES, WRIT_OUTCOME_ERROR);
     writ_log_write(gateway->log,
         reason == WRIT_REASON_TASK_EXPIRED ? WRIT_EVENT_TASK_ENDED : WRIT_EVENT_WAIT_EXPIRED,
         line.fields, line.n);

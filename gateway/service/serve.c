@@ -365,20 +365,36 @@ open_ledger(struct serve *serve, struct writ_err *err)
     return WRIT_DONE;
 }
 
+static size_t
+loops_of(const struct writ_config *config)
+{
+    return config->loops > 0 ? (size_t)config->loops : (size_t)get_nprocs();
+}
+
+/* Before the ledger, whose writer counts. Behind the shards of the loops: of the anchors, of
+ * telemetry, of notify, of the ledger, then of each export. */
+static writ_result
+open_metrics(struct serve *serve, struct writ_err *err)
+{
+    struct writ_gateway *gateway = &serve->gateway;
+    size_t n = loops_of(gateway->config);
+
+    WRIT_TRY(writ_metrics_new(n + 4 + gateway->config->exports_n, &gateway->metrics, err));
+    gateway->ledger_metrics = writ_metrics_shard(gateway->metrics, n + 3);
+    return WRIT_DONE;
+}
+
 static writ_result
 open_loops(struct serve *serve, struct writ_err *err)
 {
     struct writ_gateway *gateway = &serve->gateway;
-    int64_t wanted = serve->options->config->loops;
-    size_t n = wanted > 0 ? (size_t)wanted : (size_t)get_nprocs();
+    size_t n = loops_of(gateway->config);
 
     serve->loops = writ_alloc(n * sizeof *serve->loops);
     gateway->workers = writ_alloc(n * sizeof *gateway->workers);
     if (serve->loops == NULL || gateway->workers == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the loops");
     }
-    /* behind those of the loops: of the anchors, of telemetry, of notify, then of each export */
-    WRIT_TRY(writ_metrics_new(n + 3 + serve->options->config->exports_n, &gateway->metrics, err));
     for (size_t i = 0; i < n; i++) {
         const struct writ_loop_options options = {
             .index = (unsigned)i, .clock = serve->options->clock};
@@ -604,6 +620,7 @@ open_all(struct serve *serve, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_INVALID, "the derivation profile is not known");
     }
     WRIT_TRY(writ_generation_new(config, gateway->clock, gateway->log, &serve->generation, err));
+    WRIT_TRY(open_metrics(serve, err));
     WRIT_TRY(open_ledger(serve, err));
     gateway->clock = writ_ledger_clock(gateway->ledger); /* gateways of one ledger have one time */
     WRIT_TRY(open_kills(gateway, err));
@@ -633,7 +650,7 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(writ_anchors_open(config, gateway->ledger, gateway->clock, gateway->log,
         writ_metrics_shard(gateway->metrics, gateway->workers_n), &serve->anchors, err));
-    WRIT_TRY(writ_export_jobs_open(gateway, gateway->workers_n + 3, &serve->exports, err));
+    WRIT_TRY(writ_export_jobs_open(gateway, gateway->workers_n + 4, &serve->exports, err));
     WRIT_TRY(writ_reviewers_open(gateway, &serve->reviewers, err));
     WRIT_TRY(writ_review_counts_open(gateway, &serve->counts, err));
     WRIT_TRY(open_listeners(serve, err));

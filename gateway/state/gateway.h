@@ -51,8 +51,9 @@ struct writ_gateway {
     struct writ_ledger_query *replays; /* of the page: they take long */
     struct writ_figures_feed *figures; /* for the page */
     struct writ_metrics *metrics;
-    struct writ_labels *labels; /* counts by upstream and tool */
-    struct writ_notify *notify; /* NULL: none */
+    struct writ_metrics_shard *ledger_metrics; /* of the ledger's writer */
+    struct writ_labels *labels;                /* counts by upstream and tool */
+    struct writ_notify *notify;                /* NULL: none */
     struct writ_resolver *resolver;
     struct writ_telemetry *telemetry; /* NULL: none */
     const struct writ_profile *profile;
