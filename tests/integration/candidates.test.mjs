@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { ANN, CREW, FOREIGN, MATE, ask, config, framework, rule } from '../support/js/hooks.mjs';
 import * as paying from '../support/js/reviews.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 
 const { api } = paying;
@@ -317,6 +318,44 @@ test('a tools/call proposes others beside itself, and its caller makes the elect
     assert.equal((await s.call('up__pay', { amount: 1 }, { meta: { 'io.writ/candidates': list } })).reason,
       'malformed_request', JSON.stringify(list));
   assert.equal(up.calls.length, 1);
+  gw.verify();
+});
+
+test('each candidate has the state of its own target, and a change of it ends the review', async (t) => {
+  const versions = { x: 1, y: 1 };
+  const up = await startUpstream(t, { onCall: (a) => (a.name !== 'stat' ? a.text('paid')
+    : a.result({ content: [], structuredContent: { version: versions[a.arguments.to] } })) });
+  const gw = await startGateway(t, paying.config(up, {
+    rule: { state: { tool: 'up/stat', arguments: { to: '{to}' }, select: ['/version'], timeout: '2s' } },
+    review: { engine: 'borda', options: ['candidates', 'reject'], quorum: '1', voters: [{ id: 'ann' }] } }));
+  const s = await openSession(gw, { token: paying.DEV.token });
+  const propose = () => s.call('up__pay', { amount: 1, to: 'x' },
+    { meta: { 'io.writ/candidates': [{ amount: 1, to: 'y' }] } });
+  const elect = async (id) => {
+    const { json } = await api(gw, ANN, `/${id}`);
+    await api(gw, ANN, `/${id}/vote`, { review_digest: json.review_digest, ranking: ['2', '1', 'reject'] });
+    return json.candidates.map((c) => c.target_state);
+  };
+  const first = (await propose()).refusal.continuation_id;
+  versions.y = 2; // while it is open
+  const second = (await propose()).refusal.continuation_id;
+  assert.notEqual(second, first);
+  assert.equal((await api(gw, ANN, `/${first}`)).json.state, 'drifted');
+  assert.deepEqual(await elect(second), [{ '/version': 1 }, { '/version': 2 }]);
+  versions.x = 5; // of the other one: no matter
+  const continued = { meta: { 'io.writ/continuationId': second } };
+  versions.y = 3; // after the election
+  const drifted = await s.call('up__pay', { amount: 1, to: 'y' }, continued);
+  assert.equal(drifted.reason, 'approval_required');
+  assert.notEqual(drifted.refusal.continuation_id, second);
+  assert.equal((await api(gw, ANN, `/${second}`)).json.state, 'drifted');
+  assert.equal(up.of('pay').length, 0);
+  const third = (await propose()).refusal.continuation_id;
+  await elect(third);
+  versions.x = 6;
+  assert.equal((await s.call('up__pay', { amount: 1, to: 'y' }, { meta: { 'io.writ/continuationId': third } })).said,
+    'paid');
+  assert.equal(up.of('pay').length, 1);
   gw.verify();
 });
 

@@ -134,24 +134,33 @@ ask_for_new(
     return WRIT_DONE;
 }
 
-/* The review of a call: under its own name, or, for one of several candidates, the one that its
- * caller names. */
+/* The review that the caller names, if the call is one of its candidates; else NULL. */
+static struct writ_reviewed *
+find_proposal(struct writ_ledger *ledger, const struct writ_ask *ask)
+{
+    struct writ_reviewed *review = ask->continuation.ptr != NULL && ask->terms->candidates_n == 1
+                                       ? writ_reviews_by_id(&ledger->reviews, ask->continuation)
+                                       : NULL;
+
+    if (review == NULL || writ_review_candidate(&review->story.review,
+                              ask->terms->candidates[0].state_free_digest) == NULL) {
+        return NULL;
+    }
+    return ask->boundary.ptr == NULL ||
+                   writ_review_phase(review->story.state) != WRIT_REVIEW_LIVE ||
+                   writ_view_equal(ask->boundary, review->boundary_id)
+               ? review
+               : NULL;
+}
+
+/* The review of a call: for a candidate the one that its caller names, which may have a review of
+ * its own too; else that under its own name. */
 static struct writ_reviewed *
 find_review(struct writ_ledger *ledger, const struct writ_ask *ask)
 {
-    struct writ_reviewed *review = writ_reviews_by_name(&ledger->reviews, &ask->name);
+    struct writ_reviewed *review = find_proposal(ledger, ask);
 
-    if (review == NULL && ask->continuation.ptr != NULL && ask->terms->candidates_n == 1) {
-        review = writ_reviews_by_id(&ledger->reviews, ask->continuation);
-        if (review != NULL && (writ_review_candidate(&review->story.review,
-                                   ask->terms->candidates[0].state_free_digest) == NULL ||
-                                  (ask->boundary.ptr != NULL &&
-                                      writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE &&
-                                      !writ_view_equal(ask->boundary, review->boundary_id)))) {
-            review = NULL;
-        }
-    }
-    return review;
+    return review != NULL ? review : writ_reviews_by_name(&ledger->reviews, &ask->name);
 }
 
 /* The caller names a review: it must exist, be the caller's own, and be for exactly this call. */
