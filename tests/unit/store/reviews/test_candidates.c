@@ -217,7 +217,7 @@ START_TEST(change_of_state_policy_or_set_ends_the_review)
 END_TEST
 
 /* By itself the same call waits for a review of its own. */
-START_TEST(candidate_with_another_review_redeems_the_one_that_it_names)
+START_TEST(candidate_with_another_review_redeems_the_named_one)
 {
     struct writ_kit kit;
     const char *id, *own;
@@ -334,7 +334,7 @@ WRIT_UNIT_MAIN("candidates", elected_candidate_alone_is_granted_once,
     set_again_finds_its_review_until_it_is_redeemed_and_after,
     redeem_by_several_callers_in_one_group_grants_one, tie_and_reject_approve_none,
     candidate_redeems_for_its_own_agent_and_run_only,
-    candidate_with_another_review_redeems_the_one_that_it_names,
+    candidate_with_another_review_redeems_the_named_one,
     change_of_state_policy_or_set_ends_the_review, approval_of_a_candidate_lapses,
     one_call_under_candidates_is_elected_or_rejected, election_survives_a_restart_at_every_point,
     vote_that_ranks_other_options_is_refused)
