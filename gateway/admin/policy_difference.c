@@ -225,17 +225,16 @@ put_tools(const struct writ_policy_difference *d, bool only_gone, struct writ_wr
 }
 
 static void
-put_section(const struct writ_policy_difference *d, const char *name, struct writ_write *w)
+put_section(const struct writ_policy_difference *d, struct writ_view name, struct writ_write *w)
 {
-    const struct writ_json *before = writ_json_get(d->before, writ_view_str(name));
-    const struct writ_json *after = writ_json_get(d->after, writ_view_str(name));
+    const struct writ_json *before = writ_json_get(d->before, name);
+    const struct writ_json *after = writ_json_get(d->after, name);
 
-    if ((before == NULL && after == NULL) ||
-        (before != NULL && after != NULL && writ_json_equal(before, after))) {
+    if (before != NULL && after != NULL && writ_json_equal(before, after)) {
         return;
     }
     writ_write_object_begin(w);
-    writ_write_text(w, "name", writ_view_str(name));
+    writ_write_text(w, "name", name);
     if (before != NULL) {
         writ_write_name(w, WRIT_LIT("before"));
         writ_write_value(w, before);
@@ -247,12 +246,29 @@ put_section(const struct writ_policy_difference *d, const char *name, struct wri
     writ_write_object_end(w);
 }
 
+/* All that a policy has beside its rules: those of before, then those that only the other one has.
+ */
+static void
+put_sections(const struct writ_policy_difference *d, struct writ_write *w)
+{
+    WRIT_JSON_EACH(name, d->before)
+    {
+        if (!writ_view_is(writ_json_text(name), "tools")) {
+            put_section(d, writ_json_text(name), w);
+        }
+    }
+    WRIT_JSON_EACH(name, d->after)
+    {
+        if (!writ_view_is(writ_json_text(name), "tools") &&
+            writ_json_get(d->before, writ_json_text(name)) == NULL) {
+            put_section(d, writ_json_text(name), w);
+        }
+    }
+}
+
 WRIT_RESULT
 writ_policy_difference_put(const struct writ_policy_difference *d, struct writ_write *w)
 {
-    static const char *const sections[] = {
-        "defaults", "definitions", "not_agreed", "programs", "reviewers", "reviews"};
-
     writ_write_object_begin(w);
     writ_write_name(w, WRIT_LIT("rules"));
     writ_write_array_begin(w);
@@ -261,9 +277,8 @@ writ_policy_difference_put(const struct writ_policy_difference *d, struct writ_w
     writ_write_array_end(w);
     writ_write_name(w, WRIT_LIT("sections"));
     writ_write_array_begin(w);
-    for (size_t i = 0;
-         writ_ledger_viewer_of_all(d->viewer) && i < sizeof sections / sizeof *sections; i++) {
-        put_section(d, sections[i], w);
+    if (writ_ledger_viewer_of_all(d->viewer)) {
+        put_sections(d, w);
     }
     writ_write_array_end(w);
     writ_write_object_end(w);

@@ -390,7 +390,8 @@ test('the versions of the policy show when each decided, and what differs', { sk
   const tools = { 'pay/balance': [{ ...rule, arguments: [{ arg: 'of', op: 'max_length', value: 9 }] },
     { ...rule, agents: ['crawler', 'dev'], arguments: [{ arg: 'of', op: 'in', value: ['<b id="evil">', 1.50] }] }],
   'pay/steal': { scope: 'x', tenants: ['globex'], arguments: [{ arg: '', op: 'type', value: 'any' }] } };
-  assert.equal((await gw.reload({ ...gw.config, tools })).event, 'reloaded');
+  const detectors = { 'own.project': { pattern: 'PRJ-[0-9]{6}' } };
+  assert.equal((await gw.reload({ ...gw.config, tools, detectors })).event, 'reloaded');
   for (let i = 0; i < 2; i++) await other.call('pay__balance', { of: `b${i}` });
   await session.call('pay__balance', { of: 'c' });
   const check = async () => {
@@ -411,7 +412,7 @@ test('the versions of the policy show when each decided, and what differs', { sk
     assert.deepEqual(rules[0].after.arguments[0].value, ['n', '9']);
     assert.deepEqual(rules[1].after.agents, ['crawler', 'dev']);
     assert.deepEqual(rules[3].before.approval, { review: 'finance' });
-    assert.deepEqual(sections, []);
+    assert.deepEqual(sections, [{ name: 'detectors', after: detectors }]);
     const own = (await between(AUDITOR)).rules;
     assert.deepEqual(own.map((one) => [one.tool, one.change]),
       [['pay/balance', 'changed'], ['pay/balance', 'added'], ['pay/transfer', 'removed']], 'no rule of another tenant');
