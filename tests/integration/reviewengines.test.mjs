@@ -137,7 +137,7 @@ test('a plug-in counts rankings: its winner is the verdict, and it is computed a
 
 // what is said of each, in the record and in the log
 const FAILS = {
-  crash: /ended by signal 11/, flood: /longer than \d+ bytes/, wrong: /names a winner that there is not/,
+  crash: /ended by signal 6/, flood: /longer than \d+ bytes/, wrong: /names a winner that there is not/,
   'nobody': /names a winner that there is not/, silent: /ended without an answer/, babble: /not one of an engine/,
   forge: /names a winner that there is not/, extra: /not one of an engine/, twice: /not one of an engine/,
   refuse: /it refuses the ballots: refuse has 3 ballots/, hang: /no answer within 10 s/, deaf: /no answer within 10 s/,
