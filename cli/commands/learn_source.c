@@ -256,6 +256,9 @@ take_call(struct pass *pass, const struct writ_contents_call *call)
     struct writ_json_limits limits = writ_json_limits_default;
     struct writ_past record;
 
+    if (writ_reason_is_of_run(writ_member_view(&call->extension->reason))) {
+        return WRIT_DONE;
+    }
     writ_arena_reset(source->arena);
     WRIT_TRY(writ_past_of(call->decision, call->extension, &record, pass->err));
     past.agent = record.agent;

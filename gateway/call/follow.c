@@ -456,6 +456,7 @@ decided(const struct writ_call *call)
         .let_through = writ_decision_is(d, WRIT_DECISION_ALLOW) ||
                        call->record.extension.shadow.is == WRIT_PRESENT,
         .approved = d->continuation_id.is == WRIT_PRESENT,
+        .read = call->reads,
         .flow = call->follow.record};
 
     WRIT_IGNORE(writ_time_read(writ_member_view(&d->issued_at), &ret.issued_us));
@@ -467,7 +468,7 @@ writ_follow_decided(struct writ_request *request)
 {
     struct writ_run_decision decision = decided(request->call);
 
-    if (decision.flow.ptr == NULL && !decision.let_through) {
+    if (decision.flow.ptr == NULL && !decision.let_through && !decision.read) {
         return;
     }
     decision.repeated = writ_run_is_repeat(writ_reason_name(request->entry.decision.refused));

@@ -665,6 +665,9 @@ not_granted(struct writ_request *request)
     } else if (call->review.asks && call->review.ask.state == WRIT_REVIEW_APPROVED) {
         call->end.refusal = WRIT_REASON_APPROVAL_GRANTED; /* one of several: its caller makes it */
     }
+    if (call->reads || call->states) {
+        return call->reads ? WRIT_STEP_GIVE : WRIT_STEP_HOLD; /* it is about no call */
+    }
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_DECISIONS,
         writ_decision_is(&call->record.decision, WRIT_DECISION_REQUIRE_APPROVAL)
             ? WRIT_DECISION_REQUIRE_APPROVAL

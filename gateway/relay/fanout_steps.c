@@ -1,7 +1,9 @@
 /* fanout_steps.c - FANOUT: lists (lists.h), notices to all, a resource to the upstream that has it.
  */
+#include "gateway/call/inspect.h"
 #include "gateway/relay/fanout.h"
 #include "gateway/relay/lists.h"
+#include "gateway/relay/reading.h"
 #include "gateway/request/finish.h"
 #include "gateway/request/refusal.h"
 
@@ -46,6 +48,19 @@ branch_to_tell(struct writ_fanout *fanout)
     return told != NULL ? told : &fanout->branches[0];
 }
 
+/* The answer of the chosen upstream; its content first goes into the run. */
+static enum writ_step
+tell(struct writ_request *request, struct writ_branch *branch)
+{
+    if (!writ_reading_is_due(request) || branch->answer.end != WRIT_UPCALL_ANSWERED ||
+        branch->answer.body.len == 0 ||
+        writ_inspect_is_another(request, branch->upstream, &branch->answer)) {
+        return writ_fanout_tell(request, branch);
+    }
+    writ_fanout_wipe(request);
+    return writ_reading_record(request, branch->upstream, &branch->answer);
+}
+
 /* One after the other, in the order of the configuration, until one has it. */
 enum writ_step
 writ_fanout_turn(struct writ_request *request)
@@ -54,14 +69,14 @@ writ_fanout_turn(struct writ_request *request)
     struct writ_branch *branch = &fanout->branches[fanout->turn];
 
     if (writ_fanout_result(branch) != NULL) {
-        return writ_fanout_tell(request, branch);
+        return tell(request, branch);
     }
     while (fanout->turn + 1 < fanout->n) {
         if (writ_fanout_ask(fanout, &fanout->branches[++fanout->turn], request->x->body)) {
             return writ_fanout_wait(request);
         }
     }
-    return writ_fanout_tell(request, branch_to_tell(fanout));
+    return tell(request, branch_to_tell(fanout));
 }
 
 static enum writ_step

@@ -5,6 +5,7 @@
 #include "gateway/request/client_stream.h"
 #include "gateway/call/inspect.h"
 #include "gateway/request/finish.h"
+#include "gateway/relay/reading.h"
 #include "gateway/relay/resource_owner.h"
 #include "gateway/review/meet.h"
 #include "gateway/request/refusal.h"
@@ -100,6 +101,31 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     writ_client_stream_begin(upcall->ctx);
 }
 
+#define END_AFTER_US 250000 /* for a stream to end after the response that is recorded */
+
+/* The server has answered but does not end its stream: no later event matters. */
+static void
+stop_listening(struct writ_timer *timer)
+{
+    struct writ_request *request = timer->ctx;
+
+    writ_upcall_cancel(&request->forward.upcall, false);
+}
+
+/* The response waits for its record. */
+static void
+take_response(
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_view data)
+{
+    if (!writ_reading_take(request, event, data)) {
+        writ_upcall_cancel(&request->forward.upcall, false);
+        return;
+    }
+    request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
+    writ_loop_timer_set(
+        request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
+}
+
 /* From its first id on the rest of the stream, with the answer, can be requested by GET. */
 static void
 note(struct writ_request *request)
@@ -121,7 +147,10 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     struct writ_request *request = upcall->ctx;
     writ_auto_buf data = writ_buf_make(WRIT_CLIENT_EVENT_MAX);
 
-    if (event->id.len > 0) {
+    if (writ_reading_has(request)) {
+        return;
+    }
+    if (event->id.len > 0 && !writ_reading_is_due(request)) {
         note(request);
     }
     switch (writ_inspect_event(request, request->forward.upstream, event, &data)) {
@@ -131,6 +160,12 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
         writ_client_event_task(request, event, writ_buf_view(&data));
         return;
     case WRIT_INSPECTED_RESPONSE:
+        if (writ_reading_is_due(request)) {
+            take_response(request, event, writ_buf_view(&data));
+            return;
+        }
+        writ_client_stream_event(request, event, writ_buf_view(&data));
+        return;
     case WRIT_INSPECTED_OTHER:
     case WRIT_INSPECTED_ANSWER:
         writ_client_stream_event(request, event, writ_buf_view(&data));
@@ -144,6 +179,9 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     struct writ_request *request = upcall->ctx;
 
     request->forward.open = false;
+    if (writ_reading_has(request)) {
+        writ_loop_timer_cancel(&request->timer);
+    }
     request->late.lost =
         writ_meet_is_lost(request, request->forward.upstream, &upcall->request, answer);
     request->forward.answer = *answer;
@@ -160,6 +198,9 @@ writ_pass_relay(struct writ_request *request)
 {
     const struct writ_upcall_answer *answer = &request->forward.answer;
 
+    if (writ_reading_has(request)) {
+        return writ_reading_record(request, request->forward.upstream, answer);
+    }
     if (request->stream.open) {
         return writ_client_stream_end(request, answer->end == WRIT_UPCALL_ANSWERED);
     }
@@ -167,7 +208,30 @@ writ_pass_relay(struct writ_request *request)
         return writ_refusal_http(
             request, 502, WRIT_REFUSAL_CODE, WRIT_REASON_UPSTREAM_MALFORMED, NULL);
     }
+    if (writ_reading_is_due(request) && answer->end == WRIT_UPCALL_ANSWERED &&
+        !request->late.lost && answer->body.len > 0) {
+        return writ_reading_record(request, request->forward.upstream, answer);
+    }
     return writ_pass_answer(request, answer);
+}
+
+/* ---- GIVE ---- */
+
+enum writ_step
+writ_pass_give(struct writ_request *request)
+{
+    const struct writ_sse_event *event = writ_reading_event(request);
+    enum writ_reason fault = writ_reading_fault(request);
+
+    if (fault != WRIT_REASON_NONE) {
+        return writ_refusal_http(request, fault == WRIT_REASON_BOUNDARY_SEALED ? 200 : 503,
+            WRIT_REFUSAL_CODE, fault, NULL);
+    }
+    if (event != NULL) {
+        return writ_client_stream_end(
+            request, writ_is_ok(writ_sse_put(&request->stream.pending, event, NULL)));
+    }
+    return writ_pass_answer(request, writ_reading_answer(request));
 }
 
 /* ---- PASS ---- */

@@ -56,6 +56,9 @@ take_call(struct writ_replay_read *r, const struct writ_contents_call *call)
         .nothing_ran = call->nothing_ran,
     };
 
+    if (writ_reason_is_of_run(writ_member_view(&call->extension->reason))) {
+        return WRIT_DONE;
+    }
     if (kept->state == WRIT_CONTENT_CHANGED) {
         WRIT_FAIL(&r->err, WRIT_E_MISMATCH,
             "the kept arguments of decision " WRIT_VIEW_FMT

@@ -154,6 +154,7 @@ clear_ours(struct writ_request *request)
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_OVERLOADED, NULL);
     }
     request->x->body = copy;
+    request->stated = request->message.meta;
     return WRIT_STEP_READ;
 }
 

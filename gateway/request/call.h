@@ -162,7 +162,8 @@ struct writ_call {
     struct writ_learned learned;
     struct writ_observed observed;
     struct writ_call_run run;
-    bool states;                          /* only a task: there is no call to judge */
+    bool states; /* only a task: there is no call to judge */
+    bool reads;  /* only what a resource or prompt adds to the run (relay/reading.h) */
     struct writ_follow_read *follow_read; /* FOLLOW: the state that was read; NULL: none yet */
     struct writ_flow_verdict follow;      /* FOLLOW: where its arguments came from */
     struct writ_call_record record;

@@ -21,6 +21,7 @@ struct writ_candidates;
 struct writ_request;
 struct writ_review_question;
 struct writ_trace;
+struct writ_reading;
 
 /** One row of step.tbl.h. */
 typedef enum writ_step writ_step_fn(struct writ_request *request);
@@ -118,11 +119,14 @@ struct writ_request {
     struct writ_identity_result identity; /* AUTHENTICATE: the caller */
     struct writ_charge charge;            /* AUTHENTICATE: among the requests of its loop */
     struct writ_mcp_message message;      /* READ, CLASSIFY */
+    const struct writ_json *stated;       /* CLASSIFY: _meta with Writ's names, which the message
+                                             no longer has; NULL: it had none */
     enum writ_mcp_method method;          /* CLASSIFY */
     struct writ_session *session;         /* SESSION; held until the answer; NULL: none */
     struct writ_call *call;               /* governed calls (call.h) */
     struct writ_candidates *candidates;   /* of which it is one (candidates.h); NULL: it is alone */
     struct writ_late late;                /* of the missing upstream (meet.h) */
+    struct writ_reading *reading;         /* PASS to GIVE (relay/reading.h); NULL: none */
     bool sought;                          /* SEEK: the lists that name its owner were asked for */
     struct writ_request_hold hold;
     struct writ_entry entry; /* one entry for the ledger at a time */

@@ -33,7 +33,7 @@
     X(DRAFT,        writ_judge_draft,          "makes the decision record and its digests",                  TO(CLAIM, DISCOVER, ELECT, CLOSE, WAIT, DONE)) \
     X(ELECT,        writ_candidates_elect,     "of several candidates: takes the one that was elected",      TO(DRAFT)) \
     X(CLAIM,        writ_judge_claim,          "makes claim and record durable in one transaction",          TO(BIND, CLOSE, WAIT, DONE)) \
-    X(BIND,         writ_judge_bind,           "makes the binding check; only it makes a permit",            TO(SIGN, HOLD, RECORD, WAIT)) \
+    X(BIND,         writ_judge_bind,           "makes the binding check; only it makes a permit",            TO(SIGN, HOLD, RECORD, GIVE, WAIT)) \
     X(HOLD,         writ_review_hold_wait,     "not granted: the open request may wait for a verdict",       TO(AUTHENTICATE, ANSWER, AGAIN, HOLD, WAIT)) \
     X(REJUDGE,      writ_review_hold_judge,    "after the verdict: judges the whole call again",             TO(JUDGE, HOOK, CLOSE, DONE)) \
     X(SIGN,         writ_forward_sign,         "puts the credential into the judged message",                TO(FORWARD, HAND, RECORD, SIGN, WAIT)) \
@@ -63,7 +63,8 @@
     /* everything else */ \
     X(PASS,         writ_pass_start,           "sends the message unchanged to one upstream",                TO(RELAY, SEEK, FANOUT, PASS, WAIT, DONE)) \
     X(SEEK,         writ_owner_search,         "asks for the lists that say who owns a resource",            TO(PASS, SEEK, WAIT, DONE)) \
-    X(RELAY,        writ_pass_relay,           "sends the upstream's answer to the client",                  TO(CLOSE, DONE)) \
+    X(RELAY,        writ_pass_relay,           "sends the upstream's answer to the client",                  TO(CLOSE, DRAFT, DONE)) \
+    X(GIVE,         writ_pass_give,            "gives what was read, once the run has its labels",           TO(CLOSE, DONE)) \
     X(TASK,         writ_task_find,            "a request about a task: finds the upstream of that task",    TO(STATUS, LIST, TASK, WAIT, DONE)) \
     X(STATUS,       writ_task_status,          "reads the answer: whether the task has ended",               TO(SETTLE, REPORT, CLOSE, WAIT, DONE)) \
     X(LIST,         writ_task_list,            "reads the answer: the tasks of a list",                      TO(FILTER, REPORT, DONE)) \
@@ -72,7 +73,7 @@
     X(REPORT,       writ_task_report,          "sends the server's answer to the client",                    TO(CLOSE, DONE)) \
     X(FANOUT,       writ_fanout_start,         "sends to several upstreams: merges lists, copies notices",   TO(GATHER, TURN, MERGE, WAIT, DONE)) \
     X(GATHER,       writ_fanout_gather,        "answers with the first result of all answers",               TO(CLOSE, DONE)) \
-    X(TURN,         writ_fanout_turn,          "asks one upstream after the other, until one has a result",  TO(TURN, CLOSE, WAIT, DONE)) \
+    X(TURN,         writ_fanout_turn,          "asks one upstream after the other, until one has a result",  TO(TURN, CLOSE, DRAFT, WAIT, DONE)) \
     X(MERGE,        writ_lists_merge,          "requests the pages of a list, until it is complete",         TO(MERGE, CLOSE, WAIT, DONE)) \
     X(HANDSHAKE,    writ_handshake_start,      "initialize and server/discover",                             TO(AGREE, WAIT, DONE)) \
     X(AGREE,        writ_handshake_agree,      "makes the session and its row from all answers",             TO(OPENED, CLOSE, WAIT, DONE)) \

@@ -283,7 +283,7 @@ writ_tally_end(const struct writ_request *request)
     bool told = request->worker->gateway->log->level >= WRIT_LOG_INFO ||
                 writ_request_span_wants_line(request);
 
-    if (request->call != NULL) {
+    if (request->call != NULL && !request->call->reads) {
         if (request->endpoint->kind->counted) {
             count_call(request);
         }

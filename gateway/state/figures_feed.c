@@ -126,6 +126,9 @@ add_record(struct writ_figures_feed *feed, const struct writ_reader_record *reco
     point.upstream = writ_member_view(&extension.upstream);
     point.tool = tool_of(&decision, reason);
     point.reason = record->is_outcome ? WRIT_LIT("") : reason;
+    if (writ_reason_is_of_run(reason)) {
+        return WRIT_DONE;
+    }
     writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
     add_rule(feed, record, &decision, reason);
     if (!record->is_outcome) {

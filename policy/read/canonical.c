@@ -293,6 +293,40 @@ put_tool(
     writ_buf_byte(ret, '}');
 }
 
+/* The upstream with labels of its own whose name comes after `after`; NULL: none. */
+static const struct writ_upstream_config *
+next_labelled(const struct writ_config *config, const struct writ_upstream_config *after)
+{
+    const struct writ_upstream_config *next = NULL;
+
+    for (size_t i = 0; i < config->upstreams_n; i++) {
+        const struct writ_upstream_config *one = &config->upstreams[i];
+        if (writ_yaml_get(one->node, WRIT_LIT("labels")) != NULL &&
+            (after == NULL || writ_jcs_compare(one->name, after->name) > 0) &&
+            (next == NULL || writ_jcs_compare(one->name, next->name) < 0)) {
+            next = one;
+        }
+    }
+    return next;
+}
+
+/* The labels of what is read from upstreams: ,"upstreams":{"bank":{...}} */
+static void
+put_read_labels(
+    struct writ_buf *ret, const struct writ_config *config, unsigned how, struct writ_arena *arena)
+{
+    const struct writ_upstream_config *one = NULL;
+    size_t n = 0;
+
+    while ((one = next_labelled(config, one)) != NULL) {
+        writ_buf_str(ret, n++ > 0 ? "," : ",\"upstreams\":{");
+        writ_text_json(ret, one->name);
+        writ_buf_byte(ret, ':');
+        put_node(ret, writ_yaml_get(one->node, WRIT_LIT("labels")), how, arena);
+    }
+    writ_buf_str(ret, n > 0 ? "}" : "");
+}
+
 static WRIT_RESULT
 put_policy(const struct writ_raw_top *top, const struct writ_yaml *root,
     const struct writ_config *config, unsigned how, struct writ_arena *arena, struct writ_buf *ret)
@@ -347,7 +381,9 @@ put_policy(const struct writ_raw_top *top, const struct writ_yaml *root,
     {
         put_tool(ret, entry, how, arena);
     }
-    writ_buf_str(ret, "]}");
+    writ_buf_byte(ret, ']');
+    put_read_labels(ret, config, how, arena);
+    writ_buf_byte(ret, '}');
     return writ_buf_check(ret, NULL);
 }
 

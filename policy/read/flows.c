@@ -131,14 +131,13 @@ read_detected(struct writ_options *o, const struct writ_yaml *node, struct writ_
     return good;
 }
 
-bool
-writ_flows_labels(struct writ_options *o, const struct writ_yaml *node,
-    const struct writ_yaml *defaults, struct writ_tool_rule *ret)
+static bool
+read_labels(struct writ_options *o, const struct writ_yaml *node, bool pinned,
+    const struct writ_labels **ret)
 {
     struct writ_raw_labels raw = {0};
     struct writ_labels *labels;
 
-    node = node != NULL ? node : defaults;
     if (node == NULL) {
         return true;
     }
@@ -151,12 +150,47 @@ writ_flows_labels(struct writ_options *o, const struct writ_yaml *node,
         .trusted_at = raw.trusted_at,
         .untrusted_at = raw.untrusted_at,
         .confidentiality = raw.confidentiality};
-    ret->labels = labels;
+    *ret = labels;
     return check_labels(o, writ_option_of(node, "confidentiality"), &raw.confidentiality) &&
            check_pointers(o, node, "trusted_at", &raw.trusted_at) &&
            check_pointers(o, node, "untrusted_at", &raw.untrusted_at) &&
-           read_believe(o, node, &raw.believe, ret->pin, labels) &&
+           read_believe(o, node, &raw.believe, pinned, labels) &&
            read_detected(o, raw.detected, labels);
+}
+
+bool
+writ_flows_labels(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_yaml *defaults, struct writ_tool_rule *ret)
+{
+    return read_labels(o, node != NULL ? node : defaults, ret->pin, &ret->labels);
+}
+
+/* Of resources and prompts, which have no accepted definition: `believe` is not for them. */
+static void
+read_upstreams(struct writ_options *o, const struct writ_yaml *defaults, struct writ_config *config)
+{
+    const struct writ_labels **all = writ_option_memory(o, config->upstreams_n, sizeof *all);
+
+    for (size_t i = 0; all != NULL && i < config->upstreams_n; i++) {
+        const struct writ_yaml *own = writ_yaml_get(config->upstreams[i].node, WRIT_LIT("labels"));
+        struct writ_labels *labels = NULL;
+
+        all[i] = NULL;
+        if (own != NULL && writ_yaml_get(own, WRIT_LIT("believe")) != NULL) {
+            WRIT_OPTION_FAULT(o, writ_option_of(own, "believe"),
+                "is for tools: resources and prompts have no accepted definition");
+        } else if (own != NULL) {
+            (void)read_labels(o, own, false, &all[i]);
+        } else if (defaults != NULL && read_labels(o, defaults, true, &all[i]) && all[i] != NULL) {
+            labels = writ_option_memory(o, 1, sizeof *labels);
+            if (labels != NULL) {
+                *labels = *all[i];
+                labels->believe_annotations = labels->believe_meta = false;
+                all[i] = labels;
+            }
+        }
+    }
+    config->read_labels = all;
 }
 
 /* ---- flows */
@@ -327,5 +361,6 @@ writ_flows_read(struct writ_options *o, const struct writ_raw_top *top, struct w
     if (top->tasks != NULL) {
         read_tasks(o, top->tasks, config, patterns);
     }
+    read_upstreams(o, top->defaults.labels, config);
     config->follows_values = follows_values(config);
 }

@@ -295,6 +295,8 @@ SWITCH(upstream, "required", required, RESTART, "false",
     "Whether a list of several upstreams fails without this one; else _meta names it.")
 DURATION(upstream, "timeout", timeout_us, RESTART, 1 * MS, 24 * HOUR, "5m",
     "Time limit of a call, unless the tool's rule sets another.")
+NODE(upstream, "labels", labels, LIVE, SHAPE_LABELS, NONE,
+    "The labels of resources and prompts that are read from it; default: that of defaults. Those of tools are in tools.")
 ONE_OF(upstream, "stdio", "http")
 WITH(upstream, "stdio", "is only for upstreams that speak over stdio",
     "environment", "inherit", "client_environment", "directory", "program_digest", "sharing", "start_timeout", "children", "idle")

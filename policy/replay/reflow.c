@@ -355,6 +355,7 @@ writ_reflow_decision(struct writ_reflow *r, struct writ_view record, struct writ
     struct telling t = {.r = r};
     const struct writ_tool_rule *rule;
     struct writ_reflow_call *call = NULL;
+    bool reads;
 
     WRIT_TRY(read_decision(r, record, &of, err));
     if (of.decision.boundary_id.is != WRIT_PRESENT) {
@@ -363,11 +364,12 @@ writ_reflow_decision(struct writ_reflow *r, struct writ_view record, struct writ
     t.decision_id = of.past.decision_id;
     WRIT_TRY(writ_reflow_run_of(
         &r->runs, of.past.agent.tenant, of.decision.boundary_id.view, &t.run, err));
-    rule = rule_of(r, &of.past);
+    reads = of.past.reason == WRIT_REASON_CONTENT_READ; /* it adds to the run, and judges nothing */
+    rule = reads ? NULL : rule_of(r, &of.past);
     take_seq(&t, &of.decision);
     take_key(&t, of.flow);
     judge_absent(&t, &of, rule);
-    if (of.flow != NULL) {
+    if (of.flow != NULL && !reads) {
         WRIT_TRY(judge_run(&t, &of, rule, err));
         WRIT_TRY(judge_labelling(&t, rule, of.flow, err));
     }

@@ -14,7 +14,8 @@ const RUN = { boundary: 'run' };
 const reason = (answer) => answer.refusal?.reason;
 
 async function setUp(t) {
-  const up = await startUpstream(t, { onCall: (call) => {
+  const up = await startUpstream(t, { onMessage: (arrival) => (arrival.method === 'resources/read'
+    ? (arrival.result({ contents: [{ uri: arrival.params.uri, text: EVIL }] }), true) : undefined), onCall: (call) => {
     if (call.params.name !== 'bills') return call.text('done');
     return call.result({ content: [], structuredContent: { bills: [{ to: HONEST, note: EVIL }] } });
   } });
@@ -38,6 +39,20 @@ test('a trusted value that gateway a saw is accepted at gateway b, and labels of
   assert.equal(reason(await pay(at_b, EVIL)), 'source_not_permitted');
   assert.equal(reason(await at_b.call('up__mail', {}, RUN)), 'flow_not_permitted');
   assert.deepEqual(up.calls.map((c) => c.params.name), ['mail', 'bills', 'pay']);
+  sound(a);
+  sound(b);
+});
+
+test('a resource that was read at gateway a belongs to the run at gateway b', async (t) => {
+  const { a, b, at_a, at_b } = await setUp(t);
+  assert.equal((await at_b.call('up__mail', {}, RUN)).said, 'done', 'b has a state of the run from before');
+  const read = await at_a.request('resources/read',
+    { uri: 'bank://bills', _meta: { 'io.writ/boundaryId': RUN.boundary } });
+  assert.equal(read.result.contents[0].text, EVIL);
+  const refused = await at_b.call('up__pay', { to: EVIL }, RUN);
+  assert.equal(reason(refused), 'source_not_permitted');
+  const { found } = b.show(refused.refusal.decision_id).decision.extensions.writ.flow.arguments[0];
+  assert.deepEqual([found.source, found.at], ['untrusted', '/contents/*/text']);
   sound(a);
   sound(b);
 });

@@ -3,6 +3,7 @@
 #include "evidence/flow/run.h"
 
 #include "base/clock.h"
+#include "evidence/record/reason.h"
 #include "evidence/record/record.h"
 
 #define MEMORY_MAX ((size_t)4 << 20)
@@ -406,6 +407,33 @@ endorse(struct writ_run *run, struct writ_view decision_id, const struct writ_js
     return WRIT_DONE;
 }
 
+/* What a result, a resource or a prompt adds. */
+static WRIT_RESULT
+add_content(struct writ_run *run, struct writ_view key, struct writ_view decision_id,
+    const struct writ_json *flow)
+{
+    struct writ_view id;
+
+    WRIT_TRY(add_labels(run, writ_json_get(flow, WRIT_LIT("labels"))));
+    if (!is_under(flow, key)) {
+        return WRIT_DONE;
+    }
+    id = kept_id(run, decision_id);
+    if (id.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_JSON_EACH(field, writ_json_get(flow, WRIT_LIT("fields")))
+    {
+        const struct writ_run_marks from = {.source = writ_json_is_true(field, WRIT_LIT("trusted"))
+                                                          ? WRIT_SOURCE_TRUSTED
+                                                          : WRIT_SOURCE_UNTRUSTED,
+            .decision_id = id,
+            .at = text_of(field, "at")};
+        WRIT_TRY(add_marks(run, &from, text_of(field, "marks")));
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 apply_decision(struct writ_run *run, struct writ_view key, const struct writ_run_decision *d,
     const struct writ_json *flow)
@@ -413,6 +441,10 @@ apply_decision(struct writ_run *run, struct writ_view key, const struct writ_run
     const struct writ_json *arguments =
         is_under(flow, key) ? writ_json_get(flow, WRIT_LIT("arguments")) : NULL;
 
+    if (d->read) {
+        run->blind = run->blind || flow == NULL;
+        return add_content(run, key, d->decision_id, flow);
+    }
     WRIT_TRY(add_task(run, writ_json_get(flow, WRIT_LIT("task")), is_under(flow, key)));
     if (d->let_through || d->repeated) {
         WRIT_TRY(add_labels(run, writ_json_get(flow, WRIT_LIT("labels"))));
@@ -434,30 +466,12 @@ apply_outcome(struct writ_run *run, struct writ_view key, const struct writ_run_
     const struct writ_json *flow)
 {
     struct writ_run_call *call = call_of(run, o->decision_id);
-    struct writ_view id;
 
     if (call != NULL) {
         call->done = o->executed && !writ_json_is_true(flow, WRIT_LIT("failed"));
     }
     run->blind = run->blind || (o->executed && flow == NULL);
-    WRIT_TRY(add_labels(run, writ_json_get(flow, WRIT_LIT("labels"))));
-    if (!is_under(flow, key)) {
-        return WRIT_DONE;
-    }
-    id = kept_id(run, o->decision_id);
-    if (id.ptr == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    WRIT_JSON_EACH(field, writ_json_get(flow, WRIT_LIT("fields")))
-    {
-        const struct writ_run_marks from = {.source = writ_json_is_true(field, WRIT_LIT("trusted"))
-                                                          ? WRIT_SOURCE_TRUSTED
-                                                          : WRIT_SOURCE_UNTRUSTED,
-            .decision_id = id,
-            .at = text_of(field, "at")};
-        WRIT_TRY(add_marks(run, &from, text_of(field, "marks")));
-    }
-    return WRIT_DONE;
+    return add_content(run, key, o->decision_id, flow);
 }
 
 /* ---- from what made the record ---- */
@@ -515,6 +529,7 @@ writ_run_add_decision(
     d.let_through = was_let_through(value);
     d.approved = was_approved(value);
     d.repeated = writ_run_is_repeat(text_of(ours(value), "reason"));
+    d.read = writ_run_is_read(text_of(ours(value), "reason"));
     WRIT_IGNORE(writ_time_read(text_of(value, "issued_at"), &d.issued_us));
     return apply_decision(run, key, &d, writ_json_get(ours(value), WRIT_LIT("flow")));
 }
@@ -534,6 +549,12 @@ writ_run_add_outcome(
     o = (struct writ_run_outcome){.decision_id = text_of(value, "decision_id"),
         .executed = writ_json_is(writ_json_get(value, WRIT_LIT("outcome")), WRIT_LIT("executed"))};
     return apply_outcome(run, key, &o, writ_json_get(ours(value), WRIT_LIT("flow")));
+}
+
+bool
+writ_run_is_read(struct writ_view reason)
+{
+    return writ_view_equal(reason, writ_reason_name(WRIT_REASON_CONTENT_READ));
 }
 
 bool

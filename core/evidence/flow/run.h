@@ -12,7 +12,8 @@
  * `labels` are those that the result brings into the run; they count from the decision on, because
  * the call may be under way. `run` are those that the run had when it was judged. `detected` of a
  * decision are labels that detectors may add: the outcome has them in `labels` with those that did,
- * and the run of a call that may get a kept result has all of them.
+ * and the run of a call that may get a kept result has all of them. A decision about a resource or
+ * prompt that was read (content_read) permits no call, and has the `flow` of an outcome.
  *
  * A call that was let through without `flow`, or whose result has none, brought labels that are
  * unknown: the run counts as having each one (writ_run_is_blind). So does one that may get a kept
@@ -93,6 +94,7 @@ struct writ_run_decision {
     bool let_through;      /* the call may be made */
     bool approved;         /* by people */
     bool repeated;         /* refused as a duplicate: its caller may get a result of another run */
+    bool read;             /* of a resource or prompt: `flow` is that of an outcome */
     struct writ_view flow; /* extensions.writ.flow, canonical; empty: none */
 };
 
@@ -102,6 +104,9 @@ struct writ_run_outcome {
     bool executed;
     struct writ_view flow;
 };
+
+/** Whether a decision with this reason has a resource or prompt that was read. */
+bool writ_run_is_read(struct writ_view reason);
 
 /** Whether a decision with this reason was refused as a duplicate. */
 bool writ_run_is_repeat(struct writ_view reason);

@@ -50,6 +50,12 @@ writ_reason_groups(enum writ_reason reason)
     return row_of(reason)->groups;
 }
 
+bool
+writ_reason_is_of_run(struct writ_view name)
+{
+    return (writ_reason_groups(writ_reason_find(name)) & WRIT_REASON_IN_RUN) != 0;
+}
+
 enum writ_reason
 writ_reason_find(struct writ_view name)
 {

@@ -27,6 +27,7 @@ enum writ_reason_group {
     WRIT_REASON_IN_REVIEW = 1 << 4,     /* approval by a crew */
     WRIT_REASON_IN_FOREIGN = 1 << 5,    /* verifying a grant of the profile vaara-v0 */
     WRIT_REASON_IN_EVIDENCE = 1 << 6,   /* verifying receipts and bundles */
+    WRIT_REASON_IN_RUN = 1 << 7,        /* what a record says about a run: it is about no call */
 };
 
 /** The name as it is written everywhere ("expired"); "none" for 0 and for a value out of range.
@@ -41,6 +42,9 @@ struct writ_view writ_reason_hint(enum writ_reason reason);
 
 /** The groups it belongs to: a set of enum writ_reason_group, 0 for WRIT_REASON_NONE. */
 unsigned writ_reason_groups(enum writ_reason reason);
+
+/** Whether a record with that reason is about no call: it says something about its run. */
+bool writ_reason_is_of_run(struct writ_view name);
 
 /** The reason of that name, or WRIT_REASON_NONE for an unknown name. */
 enum writ_reason writ_reason_find(struct writ_view name);

@@ -237,8 +237,10 @@
     X(TASK_NOT_PERMITTED, task_not_permitted, WRIT_REASON_IN_POLICY,                               \
         "this caller may not say what the run is for",                                             \
         "name the caller in `tasks` of the configuration, or leave the task out")                      \
-    X(TASK_STATED, task_stated, WRIT_REASON_IN_POLICY,                                             \
+    X(TASK_STATED, task_stated, WRIT_REASON_IN_RUN,                                                \
         "the task of the run is recorded; this record permits no call", "")                        \
+    X(CONTENT_READ, content_read, WRIT_REASON_IN_RUN,                                              \
+        "what was read belongs to the run now; this record permits no call", "")                   \
     X(SOURCE_NOT_PERMITTED, source_not_permitted, WRIT_REASON_IN_POLICY,                           \
         "a value comes from no source that the policy permits for it",                             \
         "use a value of the task, or of a trusted result of this run, as it stands there")         \

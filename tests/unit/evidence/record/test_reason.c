@@ -144,6 +144,8 @@ put_page(struct writ_buf *page)
         "file and not about a call.\n"
         "The first that fails is reported; `docs/receipts.md` has the order.");
     put_group(page, WRIT_REASON_IN_POLICY, "Policy", "What the configuration says about the call.");
+    put_group(page, WRIT_REASON_IN_RUN, "Runs",
+        "Of records that say something about a run: they are about no call, and refuse none.");
     put_group(page, WRIT_REASON_IN_REVIEW, "Reviews", "When a call needs an approval.");
     put_group(page, WRIT_REASON_IN_GATEWAY, "The gateway",
         "Everything around the decision: what arrives, the ledger, the tool server.");
