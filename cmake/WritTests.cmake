@@ -105,8 +105,9 @@ endfunction()
 # those of calls, and not those that look into the files of SQLite.
 set(test_postgres
     assurance batches budgets calls candidates children contents crewreviewers definitions disconnects elicited ending erasewait
-    export extensions faults flowproof flows forged hooks idle kills log merged never notices notify once pool receipts redeem
-    reads reload results resume retention reviewengines reviewers reviews rounds sessions shares shown silence streams tamper tasks telemetry tokens
+    export extensions faults flowproof flows flowsources forged hooks idle kills log merged never notices notify once
+    pool receipts redeem reads reload results resume retention reviewengines reviewers reviews rounds sessions shares
+    shown silence streams tamper tasks telemetry tokens
     toolarge undeclared unread upstreams waiting warrant why)
 
 # Every tests/integration/*.test.mjs against the built program. A *.c there is a peer or a tool

@@ -6,6 +6,7 @@
 #include "cli/commands/command.h"
 #include "cli/commands/review_crew.h"
 #include "cli/commands/review_plugin.h"
+#include "cli/commands/review_sources.h"
 #include "gateway/crews/rerun.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
@@ -38,6 +39,7 @@ struct looking {
     const struct writ_json *candidates; /* what voters see of each; NULL: none, or not kept */
     const struct writ_json *conditions; /* those that require the approval; NULL: none, or not
                                          * kept */
+    const struct writ_json *sources;    /* show: where the values came from; NULL: not known */
     struct writ_err err;
     writ_result failed;
 };
@@ -477,6 +479,7 @@ show_text(struct looking *l)
     {
         show_candidate(l, candidate);
     }
+    writ_review_sources_text(l->sources, &l->out);
     if (l->found.arguments.ptr != NULL && l->candidates == NULL) {
         writ_buf_str(&l->out, "arguments ");
         writ_text_safe(&l->out, l->found.arguments, l->found.arguments.len);
@@ -503,6 +506,10 @@ show_json(struct looking *l)
         writ_write_name(&w, WRIT_LIT("conditions"));
         writ_write_value(&w, l->conditions);
     }
+    if (l->sources != NULL) {
+        writ_write_name(&w, WRIT_LIT("sources"));
+        writ_write_value(&w, l->sources);
+    }
     writ_write_name(&w, WRIT_LIT("decision"));
     writ_write_raw(&w, l->found.decision);
     writ_write_name(&w, WRIT_LIT("records"));
@@ -516,6 +523,20 @@ show_json(struct looking *l)
     writ_buf_byte(&l->out, '\n');
 }
 
+/* The next answer of a gateway takes the place of the one before: the review comes last. */
+static WRIT_RESULT
+show(struct looking *l)
+{
+    struct writ_view id = writ_cli_operand(l->cli, 1);
+
+    if (l->reader == NULL) {
+        WRIT_TRY(writ_review_sources_ask(&l->client, id, l->arena, &l->sources, &l->err));
+        return read_story(l, id, false);
+    }
+    WRIT_TRY(read_story(l, id, false));
+    return writ_review_sources_read(l->reader, id, l->arena, &l->sources, &l->err);
+}
+
 enum writ_exit
 writ_command_review_show(const struct writ_cli *cli)
 {
@@ -527,7 +548,7 @@ writ_command_review_show(const struct writ_cli *cli)
     }
     result = begin(&l, cli, is_url(cli));
     if (writ_is_ok(result)) {
-        result = read_story(&l, writ_cli_operand(cli, 1), false);
+        result = show(&l);
     }
     if (writ_is_ok(result)) {
         if (cli->json) {

@@ -74,9 +74,6 @@ read_arguments(struct run *run, struct writ_err *err)
     if (writ_cli_has(run->cli, "arguments")) {
         return read_given(run, err);
     }
-    if (writ_cli_has(run->cli, "contents")) {
-        return writ_why_contents_take(run->cli, &run->why, err);
-    }
     if (!writ_is_ok(writ_reader_review(run->reader, writ_member_view(&run->decision.decision_id),
             run->arena, &review, NULL)) ||
         review.arguments.ptr == NULL) {
@@ -85,33 +82,18 @@ read_arguments(struct run *run, struct writ_err *err)
     return writ_why_arguments(&run->why, review.arguments, WRIT_WHY_REVIEW, err);
 }
 
-/* The tools that brought the values. A call that is not in the ledger leaves its tool unknown. */
+/* The tools that brought the values, and with --contents the texts around them. */
 static WRIT_RESULT
-find_tools(struct run *run, struct writ_err *err)
+read_sources(struct run *run, struct writ_err *err)
 {
-    for (size_t i = 0; i < run->why.flow.values_n; i++) {
-        struct writ_why_value *value = &run->why.flow.values[i];
-        struct writ_buf name = writ_buf_in(run->arena, NAME_BYTES);
-        struct writ_decision decision;
-        struct writ_extension extension;
-        struct writ_reader_call call;
-        writ_result result;
+    struct writ_source_texts texts = {
+        .reader = run->reader, .tenant = run->call.tenant, .boundary_id = run->call.boundary_id};
 
-        if (value->decision_id.len == 0) {
-            continue;
-        }
-        result = writ_reader_show(run->reader, value->decision_id, run->arena, &call, err);
-        if (result.code == WRIT_E_ABSENT) {
-            continue;
-        }
-        WRIT_TRY(result);
-        WRIT_TRY(read_record(run, call.decision, &decision, &extension, err));
-        writ_buf_put(&name, writ_member_view(&extension.upstream));
-        writ_buf_byte(&name, '/');
-        writ_buf_put(&name, writ_member_view(&decision.tool));
-        value->tool = writ_buf_view(&name);
+    if (writ_cli_has(run->cli, "contents")) {
+        return writ_why_contents_take(run->cli, &texts, &run->why, err);
     }
-    return WRIT_DONE;
+    WRIT_TRY(read_arguments(run, err));
+    return writ_source_texts_find(&texts, &run->why.flow, run->arena, err);
 }
 
 static WRIT_RESULT
@@ -128,8 +110,7 @@ explain(struct run *run, struct writ_err *err)
     question.config = run->config;
     question.tenant = run->call.tenant;
     WRIT_TRY(writ_why_begin(&question, run->arena, &run->why, err));
-    WRIT_TRY(find_tools(run, err));
-    WRIT_TRY(read_arguments(run, err));
+    WRIT_TRY(read_sources(run, err));
     return writ_why_judge(&run->why, err);
 }
 
@@ -221,26 +202,21 @@ put_nearest(const struct writ_why *why, struct writ_buf *ret)
     put_rule_line(why, ret, "nearest rule", why->nearest.rule, writ_buf_view(&more));
 }
 
-/* "/to: untrusted, at /bills/0/note of bank/bills, decision D" */
+/* Where it came from; then each place in the text there, or why there is none. */
 static void
 put_value(const struct writ_why_value *value, struct writ_buf *ret)
 {
     writ_auto_buf text = writ_buf_make(OUTPUT_MAX);
 
-    writ_buf_put(&text, value->argument);
-    writ_buf_str(&text, ": ");
-    if (writ_view_is(value->source, "unknown")) {
-        writ_buf_str(&text, "not seen in this run");
-    } else {
-        writ_buf_put(&text, value->source);
-    }
-    writ_buf_str(&text, value->at.len > 0 ? ", at " : "");
-    writ_buf_put(&text, value->at);
-    writ_buf_str(&text, value->tool.len > 0 ? " of " : "");
-    writ_buf_put(&text, value->tool);
-    writ_buf_str(&text, value->decision_id.len > 0 ? ", decision " : "");
-    writ_buf_put(&text, value->decision_id);
+    writ_why_flow_value_text(value, &text);
     put_line(ret, "came from", writ_buf_view(&text));
+    for (size_t i = 0; i < value->text.n; i++) {
+        put_line(ret, "text", value->text.places[i].marked);
+    }
+    if (value->text.n == 0 && value->text.state != WRIT_WHY_TEXT_UNASKED &&
+        value->text.state != WRIT_WHY_TEXT_NOWHERE) {
+        put_line(ret, "text", writ_why_text_sentence(value->text.state));
+    }
 }
 
 static void

@@ -7,6 +7,7 @@
 #include "evidence/json/jcs.h"
 #include "gateway/admin/contents_answer.h"
 #include "gateway/admin/why_answer.h"
+#include "gateway/state/mark_key.h"
 
 #define PATH_BYTES 4096
 
@@ -87,8 +88,37 @@ take_there(const struct writ_cli *cli, struct writ_why *why, struct writ_err *er
 
 /* ---- from the ledger */
 
+static void
+mark_key_freep(struct writ_mark_key **key)
+{
+    writ_mark_key_free(*key);
+}
+
+/* The key of the marks is looked for beside the others. Without it the texts have that state. */
 static WRIT_RESULT
-take_here(const struct writ_cli *cli, struct writ_why *why, struct writ_err *err)
+find_texts(struct writ_contents_source *source, struct writ_source_texts *texts,
+    struct writ_why *why, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_mark_key *, mark_key_freep) key = NULL;
+    writ_result result = writ_mark_key_read(source->keys, &key, err);
+
+    if (!writ_is_ok(result) && result.code != WRIT_E_ABSENT) {
+        return result;
+    }
+    texts->contents = source->contents;
+    texts->key = key;
+    texts->arguments = why->arguments;
+    WRIT_TRY(writ_source_texts_find(texts, &why->flow, why->arena, err));
+    for (size_t i = 0; i < texts->opened_n; i++) {
+        source->order.decision_id = texts->opened[i];
+        WRIT_TRY(writ_contents_source_record(source, 0, 1, err));
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+take_here(const struct writ_cli *cli, struct writ_source_texts *texts, struct writ_why *why,
+    struct writ_err *err)
 {
     WRIT_AUTO(struct writ_contents_source, writ_contents_source_wipe) source = {0};
     const struct writ_contents_source_order order = {.cli = cli,
@@ -103,11 +133,17 @@ take_here(const struct writ_cli *cli, struct writ_why *why, struct writ_err *err
     if (call.arguments.state == WRIT_CONTENT_KEPT) {
         WRIT_TRY(writ_contents_source_record(&source, 0, 1, err));
     }
-    return writ_why_answer_take(why, &call.arguments, err);
+    WRIT_TRY(writ_why_answer_take(why, &call.arguments, err));
+    return find_texts(&source, texts, why, err);
 }
 
 WRIT_RESULT
-writ_why_contents_take(const struct writ_cli *cli, struct writ_why *why, struct writ_err *err)
+writ_why_contents_take(const struct writ_cli *cli, struct writ_source_texts *texts,
+    struct writ_why *why, struct writ_err *err)
 {
-    return writ_cli_has(cli, "url") ? take_there(cli, why, err) : take_here(cli, why, err);
+    if (!writ_cli_has(cli, "url")) {
+        return take_here(cli, texts, why, err);
+    }
+    WRIT_TRY(take_there(cli, why, err));
+    return writ_source_texts_find(texts, &why->flow, why->arena, err);
 }

@@ -50,8 +50,8 @@ writ_hidden_in(struct writ_view text)
     return false;
 }
 
-static bool
-is_unseen(uint32_t point)
+bool
+writ_hidden_unseen(uint32_t point)
 {
     switch (writ_hidden_kind(point)) {
     case WRIT_HIDDEN_CONTROL:
@@ -75,7 +75,7 @@ is_unseen(uint32_t point)
 static bool
 is_foreign(uint32_t point)
 {
-    return point > 0x7f && !is_unseen(point);
+    return point > 0x7f && !writ_hidden_unseen(point);
 }
 
 /* Emoji and several scripts need a few of them; one by one they mean nothing. `before` is the last
@@ -134,7 +134,7 @@ writ_hidden_strip(struct writ_buf *ret, struct writ_view text)
         }
         len = writ_utf8_character(text, &point);
         rest = writ_view_sub(text, len > 0 ? len : 1, text.len);
-        if (len == 0 || (is_unseen(point) && !is_needed(point, before, rest))) {
+        if (len == 0 || (writ_hidden_unseen(point) && !is_needed(point, before, rest))) {
             left_out++;
             before = 0;
         } else {
@@ -223,30 +223,48 @@ mark_word(struct writ_buf *ret, struct writ_view word, bool latin)
     return marks;
 }
 
-size_t
-writ_hidden_mark(struct writ_buf *ret, struct writ_view json)
+/* The letter of an escape of JSON belongs to no word. */
+static size_t
+escape_len(struct writ_view text, bool json)
+{
+    return !json || text.ptr[0] != '\\' ? 0 : text.len > 1 && (text.ptr[1] & 0x80) == 0 ? 2 : 1;
+}
+
+static size_t
+mark(struct writ_buf *ret, struct writ_view text, bool json)
 {
     size_t marks = 0;
 
-    while (json.len > 0) {
+    while (text.len > 0) {
         bool latin = false;
         uint32_t point = 0;
-        size_t len = measure_word(json, &latin);
+        size_t len = measure_word(text, &latin);
 
         if (len > 0) {
-            marks += mark_word(ret, writ_view_sub(json, 0, len), latin);
-        } else if (json.ptr[0] == '\\') { /* the letter of an escape belongs to no word */
-            len = json.len > 1 ? 2 : 1;
-            writ_buf_put(ret, writ_view_sub(json, 0, len));
-        } else if (writ_utf8_character(json, &point) == 0) {
+            marks += mark_word(ret, writ_view_sub(text, 0, len), latin);
+        } else if ((len = escape_len(text, json)) > 0) {
+            writ_buf_put(ret, writ_view_sub(text, 0, len));
+        } else if (writ_utf8_character(text, &point) == 0) {
             len = 1;
             marks++;
             writ_buf_str(ret, "[?]");
         } else {
             len = 1; /* ASCII: what is beyond it is in a word */
-            marks += mark_word(ret, writ_view_sub(json, 0, len), false);
+            marks += mark_word(ret, writ_view_sub(text, 0, len), false);
         }
-        json = writ_view_sub(json, len, json.len);
+        text = writ_view_sub(text, len, text.len);
     }
     return marks;
+}
+
+size_t
+writ_hidden_mark(struct writ_buf *ret, struct writ_view json)
+{
+    return mark(ret, json, true);
+}
+
+size_t
+writ_hidden_mark_text(struct writ_buf *ret, struct writ_view text)
+{
+    return mark(ret, text, false);
 }

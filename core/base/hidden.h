@@ -52,4 +52,11 @@ size_t writ_hidden_strip(struct writ_buf *ret, struct writ_view text);
  */
 size_t writ_hidden_mark(struct writ_buf *ret, struct writ_view json);
 
+/** The same for a text without escapes: a backslash is a character like others. */
+size_t writ_hidden_mark_text(struct writ_buf *ret, struct writ_view text);
+
+/** Whether a person sees nothing of the character: of direction, a tag, a variation selector, or an
+ * invisible one, and controls but tab, line feed and carriage return. */
+bool writ_hidden_unseen(uint32_t point);
+
 #endif

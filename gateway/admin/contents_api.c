@@ -9,6 +9,7 @@
 #include "evidence/record/content_fact.h"
 #include "gateway/admin/api_request.h"
 #include "gateway/admin/contents_answer.h"
+#include "gateway/admin/source_texts.h"
 #include "gateway/admin/why_answer.h"
 #include "store/ledger/ledger.h"
 
@@ -117,14 +118,15 @@ record_look(struct api_request *a, const struct writ_contents_call *call)
 }
 
 static WRIT_RESULT
-put_answer(struct api_request *a, const struct writ_contents_call *call, struct writ_arena *arena,
-    struct writ_write *w)
+put_answer(struct api_request *a, const struct writ_contents_call *call,
+    struct writ_source_texts *texts, struct writ_arena *arena, struct writ_write *w)
 {
     const struct writ_why_answer about = {.viewer = &a->request.viewer,
         .decision = call->decision,
         .extension = call->extension,
         .tenant = call->tenant,
-        .arguments = &call->arguments};
+        .arguments = &call->arguments,
+        .texts = texts};
 
     if (a->explains) {
         return writ_why_answer_put(&about, arena, w);
@@ -154,9 +156,11 @@ check_tenant(struct api_request *a, struct writ_reader *reader, struct writ_aren
 
 /* keeps (2) */
 static WRIT_RESULT
-look(struct api_request *a, struct writ_arena *arena)
+look(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena)
 {
     const struct writ_generation *generation = a->request.viewer.generation;
+    struct writ_ledger *ledger = a->request.worker->gateway->ledger;
+    struct writ_source_texts texts = {.reader = reader, .key = generation->marks};
     writ_auto_contents contents = NULL;
     struct writ_contents_call call;
     struct writ_write w = writ_write_to(&a->request.body);
@@ -164,8 +168,13 @@ look(struct api_request *a, struct writ_arena *arena)
     WRIT_TRY(writ_contents_open(generation->config->store.ptr, generation->keyring,
         a->request.worker->gateway->clock, &contents, NULL));
     WRIT_TRY(writ_contents_get(contents, a->id, arena, &call, NULL));
-    WRIT_TRY(put_answer(a, &call, arena, &w));
+    texts.contents = contents;
+    texts.tenant = call.tenant;
+    texts.boundary_id = call.boundary_id;
+    WRIT_TRY(put_answer(a, &call, &texts, arena, &w));
     WRIT_TRY(writ_write_end(&w, NULL));
+    WRIT_TRY(writ_source_texts_record(
+        &texts, ledger, writ_review_viewer_subject(&a->request.viewer), "why", NULL));
     return writ_contents_answer_shows(&call) ? record_look(a, &call) : WRIT_DONE;
 }
 
@@ -180,7 +189,7 @@ work_look(struct writ_lookup *lookup, struct writ_reader *reader)
         result = check_tenant(a, reader, arena);
     }
     if (writ_is_ok(result)) {
-        result = look(a, arena);
+        result = look(a, reader, arena);
     }
     a->refused = result.code == WRIT_E_ABSENT     ? WRIT_REASON_PATH_UNKNOWN
                  : result.code == WRIT_E_MISMATCH ? WRIT_REASON_CONTENTS_CHANGED

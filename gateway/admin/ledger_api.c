@@ -131,14 +131,18 @@ gather(struct api_request *a, struct writ_reader *reader, struct writ_arena *are
 
 /* For those who may read the policy. No value of the call is in it. */
 static WRIT_RESULT
-put_why(struct api_request *a, const struct round *round, struct writ_arena *arena)
+put_why(struct api_request *a, struct writ_reader *reader, const struct round *round,
+    struct writ_arena *arena)
 {
     struct writ_decision d = {0};
     struct writ_extension ours = {0};
+    struct writ_source_texts texts = {
+        .reader = reader, .tenant = round->call.tenant, .boundary_id = round->call.boundary_id};
     const struct writ_why_answer about = {.viewer = &a->request.viewer,
         .decision = &d,
         .extension = &ours,
-        .tenant = round->call.tenant};
+        .tenant = round->call.tenant,
+        .texts = &texts};
 
     if (!writ_ledger_viewer_reads_policy(&a->request.viewer)) {
         return WRIT_DONE;
@@ -170,7 +174,8 @@ put_contents(struct api_request *a, const struct round *round, struct writ_arena
 }
 
 static WRIT_RESULT
-put_round(struct api_request *a, const struct round *round, struct writ_arena *arena)
+put_round(struct api_request *a, struct writ_reader *reader, const struct round *round,
+    struct writ_arena *arena)
 {
     struct writ_write *w = &a->w;
 
@@ -189,7 +194,7 @@ put_round(struct api_request *a, const struct round *round, struct writ_arena *a
         writ_write_name(w, WRIT_LIT("outcome"));
         writ_write_raw(w, round->call.outcome);
     }
-    WRIT_TRY(put_why(a, round, arena));
+    WRIT_TRY(put_why(a, reader, round, arena));
     WRIT_TRY(put_contents(a, round, arena));
     writ_write_object_end(w);
     return WRIT_DONE;
@@ -213,7 +218,7 @@ tell_life(struct api_request *a, struct writ_reader *reader, struct writ_arena *
     writ_write_name(&a->w, WRIT_LIT("rounds"));
     writ_write_array_begin(&a->w);
     for (size_t i = 0; i < n; i++) {
-        WRIT_TRY(put_round(a, &rounds[i], arena));
+        WRIT_TRY(put_round(a, reader, &rounds[i], arena));
     }
     writ_write_array_end(&a->w);
     if (last->sealed) {

@@ -8,18 +8,20 @@
 #include "gateway/admin/review_answer.h"
 #include "gateway/admin/review_ballot.h"
 #include "gateway/admin/review_bulk.h"
+#include "gateway/admin/review_sources.h"
 #include "gateway/admin/review_stream.h"
 
-enum deed { DEED_NONE = 0, DEED_READ, DEED_VOTE, DEED_WITHDRAW, DEED_CANCEL };
+enum deed { DEED_NONE = 0, DEED_READ, DEED_SOURCES, DEED_VOTE, DEED_WITHDRAW, DEED_CANCEL };
 
 /** One request; in the arena of its exchange. */
 struct api_request {
     struct writ_api_request request;
     enum deed deed;
     struct writ_view id;
-    bool seen; /* CANCEL, VOTE: the review was read, and the caller may see it */
-    bool late; /* the review is not open: it is read to distinguish an ended one from an unknown
-                  one */
+    bool seen;    /* CANCEL, VOTE: the review was read, and the caller may see it */
+    bool late;    /* the review is not open: it is read to distinguish an ended one from an unknown
+                     one */
+    bool sourced; /* SOURCES: the body is written */
 };
 
 static struct writ_view
@@ -92,6 +94,45 @@ answer_read(struct api_request *a)
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_api_request_reply(&a->request);
 }
+
+/* ---- where the values of the call came from ---- */
+
+static void
+back_with_sources(struct writ_api_request *request)
+{
+    const struct api_request *a = (struct api_request *)request;
+
+    if (a->sourced) {
+        writ_api_request_reply(request);
+    } else {
+        writ_api_request_refuse(request, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
+    }
+}
+
+static void
+work_sources(struct writ_lookup *lookup, struct writ_reader *reader)
+{
+    struct api_request *a = lookup->ctx;
+
+    a->sourced = reader != NULL && writ_is_ok(writ_review_sources_put(&a->request, reader, NULL));
+    writ_api_request_done(&a->request);
+}
+
+/* For voters, as the conditions of the approval. */
+static void
+answer_sources(struct api_request *a)
+{
+    const struct writ_review *review = &a->request.entry.review_get.told.review;
+
+    if (writ_review_voter(review, subject_of(a)) == NULL) {
+        writ_api_request_refuse(&a->request, 403, WRIT_REASON_VOTE_NOT_ENTITLED);
+        return;
+    }
+    a->request.back = back_with_sources;
+    writ_api_request_ask(&a->request, work_sources);
+}
+
+/* ---- what came back of votes and ends ---- */
 
 static unsigned
 status_of(enum writ_reason reason)
@@ -180,6 +221,8 @@ back_on_loop(struct writ_api_request *request)
     } else if (a->deed == DEED_VOTE) {
         a->seen = true;
         vote(a);
+    } else if (a->deed == DEED_SOURCES) {
+        answer_sources(a);
     } else {
         answer_read(a);
     }
@@ -201,8 +244,8 @@ read_path(struct api_request *a)
         return false;
     }
     if (a->request.x->method == WRIT_METHOD_GET) {
-        a->deed = DEED_READ;
-        return slash == rest.len;
+        a->deed = writ_view_is(deed, "sources") ? DEED_SOURCES : DEED_READ;
+        return a->deed == DEED_SOURCES || slash == rest.len;
     }
     a->deed = writ_view_is(deed, "vote")       ? DEED_VOTE
               : writ_view_is(deed, "withdraw") ? DEED_WITHDRAW
@@ -261,6 +304,7 @@ go(struct api_request *a)
     case DEED_NONE:
         break;
     case DEED_READ:
+    case DEED_SOURCES:
     case DEED_CANCEL:
         a->request.entry =
             (struct writ_entry){.kind = WRIT_ENTRY_REVIEW_GET, .review_get = {.id = a->id}};

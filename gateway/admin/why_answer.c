@@ -44,6 +44,8 @@ writ_why_answer_put(
     if (about->arguments != NULL) {
         WRIT_TRY(writ_why_answer_take(&why, about->arguments, NULL));
     }
+    about->texts->arguments = why.arguments;
+    WRIT_TRY(writ_source_texts_find(about->texts, &why.flow, arena, NULL));
     WRIT_TRY(writ_why_judge(&why, NULL));
     writ_why_json(&why, w);
     return WRIT_DONE;

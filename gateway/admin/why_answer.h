@@ -5,6 +5,7 @@
 #define WRIT_GATEWAY_WHY_ANSWER_H
 
 #include "gateway/admin/ledger_viewer.h"
+#include "gateway/admin/source_texts.h"
 #include "policy/why/why.h"
 #include "store/read/contents.h"
 
@@ -16,6 +17,8 @@ struct writ_why_answer {
     struct writ_view tenant;
     const struct writ_content *arguments; /* the kept ones, when the viewer may read them and its
                                              look is recorded; NULL: not asked for */
+    struct writ_source_texts *texts; /* to be searched for where its values came from; the caller
+                                        records what was opened */
 };
 
 /** Takes kept arguments into an explanation, or the reason why they are not known. As

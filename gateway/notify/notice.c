@@ -13,7 +13,7 @@ writ_notice_set(struct writ_notice_text *ret, struct writ_view text)
     writ_auto_buf marked = writ_buf_make(MARKED_MAX);
     struct writ_view view;
 
-    (void)writ_hidden_mark(&marked, writ_view_sub(text, 0, WRIT_NOTICE_TEXT_MAX));
+    (void)writ_hidden_mark_text(&marked, writ_view_sub(text, 0, WRIT_NOTICE_TEXT_MAX));
     view = writ_utf8_cut(writ_buf_view(&marked), WRIT_NOTICE_TEXT_MAX);
     *ret = (struct writ_notice_text){.len = view.len};
     for (size_t i = 0; i < view.len; i++) {

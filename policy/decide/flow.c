@@ -266,10 +266,11 @@ struct addresses {
 };
 
 static void
-take_address(void *ctx, enum writ_token_kind kind, struct writ_view token)
+take_address(void *ctx, enum writ_token_kind kind, struct writ_view token, struct writ_view stands)
 {
     struct addresses *a = ctx;
 
+    (void)stands;
     switch (kind) {
     case WRIT_TOKEN_WORD:
     case WRIT_TOKEN_PLAIN:

@@ -2,15 +2,12 @@
  * trusted_at leads to the place or to something around it, and no pattern of untrusted_at does. */
 #include "policy/decide/labels.h"
 
-#include "base/utf8.h"
 #include "evidence/flow/fields.h"
-#include "evidence/json/jcs.h"
 #include "policy/decide/approval.h"
+#include "policy/decide/texts.h"
 #include "policy/detect/detect.h"
-#include "policy/model/trail.h"
 
 #define LABELS_MAX 32 /* of one result */
-#define DEPTH_MAX  64 /* what is nested deeper is not marked */
 #define RECORD_MAX ((size_t)512 << 10)
 #define HEAD       512 /* of an outcome's members beside its fields, mostly */
 #define PUBLIC     "public"
@@ -194,22 +191,19 @@ struct walking {
     const struct writ_labels *labels; /* NULL: untrusted */
     bool trusted;
     struct writ_fields *fields;
-    struct writ_view path[DEPTH_MAX]; /* tokens down to the value; "*" for an index */
-    size_t depth;
-    struct writ_buf at; /* the same as a pointer, cut */
-    struct writ_arena *arena;
 };
 
 /* Whether the pattern leads to the place or to something around it. */
 static bool
-leads(struct writ_view pattern, const struct walking *w)
+leads(struct writ_view pattern, const struct writ_texts_place *place)
 {
     for (size_t i = 0; pattern.len > 0; i++) {
         struct writ_view token;
         pattern = writ_view_sub(pattern, 1, pattern.len);
         token = writ_view_sub(pattern, 0, writ_view_find(pattern, '/'));
         pattern = writ_view_sub(pattern, token.len, pattern.len);
-        if (i >= w->depth || (!writ_view_is(token, "*") && !writ_view_equal(token, w->path[i]))) {
+        if (i >= place->depth ||
+            (!writ_view_is(token, "*") && !writ_view_equal(token, place->path[i]))) {
             return false;
         }
     }
@@ -217,10 +211,10 @@ leads(struct writ_view pattern, const struct walking *w)
 }
 
 static bool
-is_listed(const struct writ_views *patterns, const struct walking *w)
+is_listed(const struct writ_views *patterns, const struct writ_texts_place *place)
 {
     for (size_t i = 0; i < patterns->n; i++) {
-        if (leads(patterns->items[i], w)) {
+        if (leads(patterns->items[i], place)) {
             return true;
         }
     }
@@ -228,15 +222,17 @@ is_listed(const struct writ_views *patterns, const struct walking *w)
 }
 
 static bool
-is_trusted_here(const struct walking *w)
+is_trusted_here(const struct walking *w, const struct writ_texts_place *place)
 {
-    return w->labels != NULL && (w->trusted || is_listed(&w->labels->trusted_at, w)) &&
-           !is_listed(&w->labels->untrusted_at, w);
+    return w->labels != NULL && (w->trusted || is_listed(&w->labels->trusted_at, place)) &&
+           !is_listed(&w->labels->untrusted_at, place);
 }
 
 bool
 writ_labels_may_trust(const struct writ_labels *labels, struct writ_view at)
 {
+    struct writ_view path[WRIT_TEXTS_DEPTH_MAX];
+    struct writ_texts_place place = {.path = path, .at = at};
     struct walking w = {.labels = labels};
 
     if (labels == NULL) {
@@ -246,125 +242,21 @@ writ_labels_may_trust(const struct writ_labels *labels, struct writ_view at)
     if (at.len >= WRIT_FIELDS_AT_MAX) {
         return true; /* it may be cut */
     }
-    while (at.len > 0 && w.depth < DEPTH_MAX) {
+    while (at.len > 0 && place.depth < WRIT_TEXTS_DEPTH_MAX) {
+        struct writ_view *token = &path[place.depth++];
         at = writ_view_sub(at, 1, at.len);
-        w.path[w.depth] = writ_view_sub(at, 0, writ_view_find(at, '/'));
-        at = writ_view_sub(at, w.path[w.depth++].len, at.len);
+        *token = writ_view_sub(at, 0, writ_view_find(at, '/'));
+        at = writ_view_sub(at, token->len, at.len);
     }
-    return is_trusted_here(&w);
+    return is_trusted_here(&w, &place);
 }
 
 static void
-add_text(struct walking *w, struct writ_view text)
+add_text(void *ctx, const struct writ_texts_place *place, struct writ_view text)
 {
-    writ_fields_add(w->fields, writ_buf_view(&w->at), is_trusted_here(w), text);
-}
+    struct walking *w = ctx;
 
-/* A member's name as a token of a pointer. */
-static struct writ_view
-token_of(struct writ_view name, struct writ_arena *arena)
-{
-    struct writ_buf escaped = writ_buf_in(arena, 2 * name.len + 1);
-
-    if (writ_view_find(name, '~') == name.len && writ_view_find(name, '/') == name.len) {
-        return name;
-    }
-    writ_trail_token(name, &escaped);
-    return writ_buf_view(&escaped);
-}
-
-/* Goes down; the way back is the length of the pointer before. */
-static size_t
-enter(struct walking *w, struct writ_view token)
-{
-    size_t before = w->at.len;
-
-    w->path[w->depth++] = token;
-    writ_buf_str(&w->at, "/");
-    writ_buf_put(&w->at, writ_utf8_cut(token, WRIT_FIELDS_AT_MAX - w->at.len));
-    return before;
-}
-
-static void
-leave(struct walking *w, size_t before)
-{
-    writ_buf_cut(&w->at, before);
-    w->depth--;
-}
-
-static void
-walk(struct walking *w, const struct writ_json *value)
-{
-    struct writ_buf number = writ_buf_in(w->arena, 64);
-    size_t before;
-
-    if (w->depth == DEPTH_MAX) {
-        w->fields->cut = true;
-        return;
-    }
-    switch (writ_json_type(value)) {
-    case WRIT_JSON_STRING:
-        add_text(w, writ_json_string(value));
-        return;
-    case WRIT_JSON_NUMBER:
-        WRIT_IGNORE(writ_jcs_put(&number, value, NULL));
-        add_text(w, writ_buf_view(&number));
-        return;
-    case WRIT_JSON_ARRAY:
-        before = enter(w, WRIT_LIT("*"));
-        WRIT_JSON_EACH(element, value)
-        {
-            walk(w, element);
-        }
-        leave(w, before);
-        return;
-    case WRIT_JSON_OBJECT:
-        WRIT_JSON_EACH(name, value)
-        {
-            before = enter(w, token_of(writ_json_string(name), w->arena));
-            walk(w, writ_json_value(name));
-            leave(w, before);
-        }
-        return;
-    case WRIT_JSON_NONE:
-    case WRIT_JSON_NULL:
-    case WRIT_JSON_FALSE:
-    case WRIT_JSON_TRUE:
-        return;
-    }
-}
-
-/* The JSON object or array in a result's only text, as servers without outputSchema send it. */
-static const struct writ_json *
-json_in(const struct writ_json *content, struct writ_arena *arena)
-{
-    const struct writ_json *only = writ_json_type(content) == WRIT_JSON_ARRAY && content->count == 1
-                                       ? writ_json_first(content)
-                                       : NULL;
-    struct writ_view text = writ_json_string(writ_json_get(only, WRIT_LIT("text")));
-    const struct writ_json *value = NULL;
-
-    if (text.len == 0 || (text.ptr[0] != '{' && text.ptr[0] != '[') ||
-        !writ_is_ok(writ_json_read(text, &writ_json_limits_default, arena, &value, NULL))) {
-        return NULL;
-    }
-    return value;
-}
-
-static void
-walk_result(struct walking *w, const struct writ_json *result)
-{
-    const struct writ_json *value = writ_json_get(result, WRIT_LIT("structuredContent"));
-    const struct writ_json *content = writ_json_get(result, WRIT_LIT("content"));
-
-    if (value == NULL) {
-        value = json_in(content, w->arena);
-    }
-    if (value == NULL && content != NULL) {
-        (void)enter(w, WRIT_LIT("content"));
-        value = content;
-    }
-    walk(w, value != NULL ? value : result);
+    writ_fields_add(w->fields, place->at, is_trusted_here(w, place), text);
 }
 
 static WRIT_RESULT
@@ -409,14 +301,9 @@ writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
     struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
 {
     struct writ_fields fields = {.arena = arena};
-    char at[WRIT_FIELDS_AT_MAX];
     struct set set = {.n = 0};
     struct findings findings;
-    struct walking w = {.labels = labels,
-        .trusted = is_trusted(labels, hints),
-        .fields = &fields,
-        .at = writ_buf_over(at, sizeof at),
-        .arena = arena};
+    struct walking w = {.labels = labels, .trusted = is_trusted(labels, hints), .fields = &fields};
 
     expect(labels, hints, &set);
     if (labels != NULL && labels->believe_meta) {
@@ -431,8 +318,8 @@ writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
             "a result has more than %d labels, or one of more than %d bytes", LABELS_MAX,
             WRIT_RUN_LABEL_MAX);
     }
-    if (result != NULL) {
-        walk_result(&w, result);
+    if (result != NULL && !writ_texts_each(result, arena, add_text, &w)) {
+        fields.cut = true;
     }
     return put_outcome(&set, &findings, writ_json_is_true(result, WRIT_LIT("isError")), &fields,
         key, arena, ret, err);

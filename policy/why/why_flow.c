@@ -39,10 +39,41 @@ ref_of(
     return writ_json_string(writ_json_get(flow, WRIT_LIT("rule")));
 }
 
-static WRIT_RESULT
-read_values(const struct writ_json *arguments, struct writ_arena *arena, struct writ_why_flow *ret,
-    struct writ_err *err)
+static enum writ_why_text_state
+text_state(const struct writ_why_value *value)
 {
+    return writ_view_is(value->source, "task") ? WRIT_WHY_TEXT_OF_TASK
+           : value->decision_id.len == 0       ? WRIT_WHY_TEXT_NOWHERE
+                                               : WRIT_WHY_TEXT_UNASKED;
+}
+
+static WRIT_RESULT
+read_value(const struct writ_json *value, const struct writ_json *found, struct writ_arena *arena,
+    struct writ_why_value *ret, struct writ_err *err)
+{
+    struct writ_view marks = writ_json_string(writ_json_get(value, WRIT_LIT("marks")));
+    struct writ_buf bytes = writ_buf_in(arena, marks.len);
+
+    *ret = (struct writ_why_value){
+        .argument = writ_json_string(writ_json_get(value, WRIT_LIT("argument"))),
+        .source = writ_json_string(writ_json_get(found, WRIT_LIT("source"))),
+        .at = writ_json_string(writ_json_get(found, WRIT_LIT("at"))),
+        .decision_id = writ_json_string(writ_json_get(found, WRIT_LIT("decision_id")))};
+    if (!writ_is_ok(writ_base64url_read(marks, &bytes))) {
+        WRIT_FAIL(err, WRIT_E_PARSE, "the marks of a value in a decision are not base64url");
+    }
+    ret->marks = writ_buf_view(&bytes);
+    ret->text.state = text_state(ret);
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_why_flow_values(const struct writ_json *flow, struct writ_arena *arena,
+    struct writ_why_flow *ret, struct writ_err *err)
+{
+    const struct writ_json *arguments = writ_json_get(flow, WRIT_LIT("arguments"));
+
+    ret->key = writ_json_string(writ_json_get(flow, WRIT_LIT("key")));
     if (arguments == NULL) {
         return WRIT_DONE;
     }
@@ -57,11 +88,8 @@ read_values(const struct writ_json *arguments, struct writ_arena *arena, struct 
         if (found == NULL) {
             continue; /* only compared with other calls */
         }
-        ret->values[ret->values_n++] = (struct writ_why_value){
-            .argument = writ_json_string(writ_json_get(value, WRIT_LIT("argument"))),
-            .source = writ_json_string(writ_json_get(found, WRIT_LIT("source"))),
-            .at = writ_json_string(writ_json_get(found, WRIT_LIT("at"))),
-            .decision_id = writ_json_string(writ_json_get(found, WRIT_LIT("decision_id")))};
+        WRIT_TRY(read_value(value, found, arena, &ret->values[ret->values_n], err));
+        ret->values_n++;
     }
     return WRIT_DONE;
 }
@@ -77,7 +105,7 @@ writ_why_flow_read(const struct writ_config *config, const struct writ_extension
     if (extension->flow.is == WRIT_PRESENT) {
         flow = extension->flow.value;
         ret->known = true;
-        WRIT_TRY(read_values(writ_json_get(flow, WRIT_LIT("arguments")), arena, ret, err));
+        WRIT_TRY(writ_why_flow_values(flow, arena, ret, err));
     }
     ret->rule_ref = ref_of(extension, flow, reason);
     ret->rule = rule_of(config, ret->rule_ref);
@@ -87,7 +115,38 @@ writ_why_flow_read(const struct writ_config *config, const struct writ_extension
     return WRIT_DONE;
 }
 
+void
+writ_why_flow_put_value(const struct writ_why_value *value, struct writ_write *w)
+{
+    writ_write_object_begin(w);
+    writ_write_text(w, "argument", value->argument);
+    writ_write_text(w, "source", value->source);
+    writ_write_text_or_null(w, "at", value->at);
+    writ_write_text_or_null(w, "decision_id", value->decision_id);
+    writ_write_text_or_null(w, "tool", value->tool);
+    writ_why_text_put(&value->text, w);
+    writ_write_object_end(w);
+}
+
 /* ---- in words */
+
+void
+writ_why_flow_value_text(const struct writ_why_value *value, struct writ_buf *ret)
+{
+    writ_buf_put(ret, value->argument);
+    writ_buf_str(ret, ": ");
+    if (writ_view_is(value->source, "unknown")) {
+        writ_buf_str(ret, "not seen in this run");
+    } else {
+        writ_buf_put(ret, value->source);
+    }
+    writ_buf_str(ret, value->at.len > 0 ? ", at " : "");
+    writ_buf_put(ret, value->at);
+    writ_buf_str(ret, value->tool.len > 0 ? " of " : "");
+    writ_buf_put(ret, value->tool);
+    writ_buf_str(ret, value->decision_id.len > 0 ? ", decision " : "");
+    writ_buf_put(ret, value->decision_id);
+}
 
 static void
 put_names(struct writ_buf *ret, const char *what, const struct writ_views *names)

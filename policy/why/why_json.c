@@ -109,15 +109,7 @@ put_flow(const struct writ_why *why, struct writ_write *w)
     writ_write_name(w, WRIT_LIT("values"));
     writ_write_array_begin(w);
     for (size_t i = 0; i < why->flow.values_n; i++) {
-        const struct writ_why_value *value = &why->flow.values[i];
-
-        writ_write_object_begin(w);
-        writ_write_text(w, "argument", value->argument);
-        writ_write_text(w, "source", value->source);
-        writ_write_text_or_null(w, "at", value->at);
-        writ_write_text_or_null(w, "decision_id", value->decision_id);
-        writ_write_text_or_null(w, "tool", value->tool);
-        writ_write_object_end(w);
+        writ_why_flow_put_value(&why->flow.values[i], w);
     }
     writ_write_array_end(w);
     writ_write_text(w, "advice", why->advice);

@@ -334,7 +334,8 @@ test('writ why says where the refused value came from, and what a person may cha
   const refused = async (to) => why(gw, (await pay(s, to)).refusal.decision_id);
   const found = await refused(EVIL);
   assert.deepEqual(found.flow.values, [{ argument: '/to', source: 'untrusted', at: '/bills/*/note',
-    decision_id: bills, tool: 'up/bills' }]);
+    decision_id: bills, tool: 'up/bills', text: 'unasked',
+    note: 'kept texts were not opened', places: [] }]);
   assert.equal(found.argument, '/to');
   assert.equal(found.constraint.name, 'to from');
   assert.equal(found.edit, null);

@@ -160,10 +160,11 @@ put_token(struct writ_mark_list *list, enum writ_token_kind kind, struct writ_vi
 }
 
 static void
-take(void *ctx, enum writ_token_kind kind, struct writ_view token)
+take(void *ctx, enum writ_token_kind kind, struct writ_view token, struct writ_view stands)
 {
     struct writ_mark_list *list = ctx;
 
+    (void)stands;
     if (kind == WRIT_TOKEN_PLAIN && !list->all) {
         separate(&list->blocks);
     } else if (list->n == list->most) {
@@ -336,10 +337,11 @@ struct wanting {
 };
 
 static void
-want(void *ctx, enum writ_token_kind kind, struct writ_view token)
+want(void *ctx, enum writ_token_kind kind, struct writ_view token, struct writ_view stands)
 {
     struct wanting *w = ctx;
 
+    (void)stands;
     switch (kind) {
     case WRIT_TOKEN_WORD:
     case WRIT_TOKEN_PLAIN:

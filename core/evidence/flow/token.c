@@ -432,13 +432,15 @@ host_of(const struct word *word)
 struct joined {
     char text[ACCOUNT_MAX];
     size_t len, digits, groups;
+    const char *from, *to; /* where the groups stand */
 };
 
 static void
 end_join(struct joined *joined, writ_token_fn *each, void *ctx)
 {
     if (joined->groups > 1 && joined->len >= ACCOUNT_MIN && joined->digits >= DIGITS_MIN) {
-        each(ctx, WRIT_TOKEN_JOINED, writ_view(joined->text, joined->len));
+        each(ctx, WRIT_TOKEN_JOINED, writ_view(joined->text, joined->len),
+            writ_view(joined->from, (size_t)(joined->to - joined->from)));
     }
     joined->len = joined->digits = joined->groups = 0;
 }
@@ -454,6 +456,8 @@ join(struct joined *joined, struct writ_view group)
         joined->digits += is_digit(group.ptr[i]) ? 1 : 0;
     }
     (void)writ_view_place(group, joined->text + joined->len);
+    joined->from = joined->groups == 0 ? group.ptr : joined->from;
+    joined->to = group.ptr + group.len;
     joined->len += group.len;
     joined->groups++;
     return true;
@@ -499,13 +503,13 @@ take(const struct raw *raw, struct joined *joined, writ_token_fn *each, void *ct
         end_join(joined, each, ctx);
     }
     if ((seen & (SPECIAL | OTHER)) == 0) {
-        each(ctx, seen == LOWER ? WRIT_TOKEN_PLAIN : WRIT_TOKEN_WORD, text);
+        each(ctx, seen == LOWER ? WRIT_TOKEN_PLAIN : WRIT_TOKEN_WORD, text, text);
     } else {
         form(&word, text);
         host = host_of(&word);
-        each(ctx, WRIT_TOKEN_WORD, word.form);
+        each(ctx, WRIT_TOKEN_WORD, word.form, text);
         if (host.len > 0) {
-            each(ctx, WRIT_TOKEN_HOST, host);
+            each(ctx, WRIT_TOKEN_HOST, host, text);
         }
     }
     if ((seen & (LOWER | OTHER | HYPHEN)) == HYPHEN && text.len <= ACCOUNT_MAX) {

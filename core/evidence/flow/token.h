@@ -28,8 +28,10 @@ enum writ_token_kind {
     WRIT_TOKEN_JOINED,   /* words before, without the separators between them */
 };
 
-/** Takes one token; borrowed until it returns. */
-typedef void writ_token_fn(void *ctx, enum writ_token_kind kind, struct writ_view token);
+/** Takes one token; borrowed until it returns. `stands` is the part of the text that it stands for.
+ */
+typedef void writ_token_fn(
+    void *ctx, enum writ_token_kind kind, struct writ_view token, struct writ_view stands);
 
 /** Calls `each` for the tokens of a UTF-8 text, in their order; an alias comes after its word. */
 void writ_tokens(struct writ_view text, writ_token_fn *each, void *ctx);

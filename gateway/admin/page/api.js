@@ -109,6 +109,9 @@ export async function review(id) {
   return { ...json, ...Object.fromEntries(written), candidates: proposed(member(whole, 'candidates')) };
 }
 
+/** Where its values came from, with kept texts around them: the gateway records that they were read. */
+export const sources = async (id) => (await asked('GET', `/v1/reviews/${encodeURIComponent(id)}/sources`)).json.sources;
+
 export const act = async (id, deed, body = {}) => (await asked('POST', `/v1/reviews/${encodeURIComponent(id)}/${deed}`, body)).json;
 
 export const overview = async (span) => (await asked('GET', `/v1/overview${query({ span })}`)).json;

@@ -4,7 +4,7 @@ import { el, fill, say } from './dom.js';
 import { evidencePanel } from './evidence.js';
 import { member } from './json.js';
 import { events, facts, tool } from './review.js';
-import { digest, name, pill, text, when, word } from './shown.js';
+import { digest, name, pill, text, verdict, when, word } from './shown.js';
 import { timeline } from './timeline.js';
 import { tree } from './tree.js';
 import { remedy, standing } from './why.js';
@@ -16,7 +16,7 @@ function record(label, value) {
 function decided({ decision, why }, exact) {
   const extension = decision.extensions?.writ ?? {};
   return el('li', { class: 'event' }, decision.issued_at !== undefined ? when(decision.issued_at) : el('span', {}),
-    el('div', {}, el('p', {}, el('strong', {}, 'Decision '), pill(decision.decision)),
+    el('div', {}, el('p', {}, el('strong', {}, 'Decision '), verdict(decision.decision, extension.reason)),
       decision.reason !== undefined && el('p', {}, text(decision.reason)),
       facts([
         ['Reason', extension.reason !== undefined && text(extension.reason)],
@@ -108,7 +108,7 @@ export async function callView(person, id) {
     element: el('article', {},
       el('p', { class: 'crumb' }, el('a', { href: '/ledger' }, 'Ledger')),
       el('h1', { tabindex: '-1' }, tool(last.decision)),
-      el('div', { class: 'line state' }, pill(last.decision.decision), last.outcome !== undefined && pill(last.outcome.outcome)),
+      el('div', { class: 'line state' }, verdict(last.decision.decision, last.decision.extensions?.writ?.reason), last.outcome !== undefined && pill(last.outcome.outcome)),
       facts([
         ['Agent', last.decision.agent_id !== undefined && name(last.decision.agent_id)], ['Tenant', life.tenant !== '' && name(life.tenant)], ['Run', el('a', { href: `/ledger?${new URLSearchParams({ run: life.boundary_id })}` }, text(life.boundary_id))], ['Decision', digest(last.decision.decision_id)],
       ]),

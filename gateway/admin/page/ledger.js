@@ -4,7 +4,7 @@ import { calls, query } from './api.js';
 import { el, fill } from './dom.js';
 import { address, form, read } from './filters.js';
 import { follow } from './follow.js';
-import { name, pill, took, when } from './shown.js';
+import { name, pill, took, verdict, when } from './shown.js';
 
 const PAGE = 50;
 const COLUMNS = ['When', 'Tool', 'Decision', 'Outcome', 'Agent', 'Run'];
@@ -24,7 +24,7 @@ function row(call) {
   const cells = [
     el('a', { href: href(call) }, when(call.issued_at, { short: true })),
     [call.upstream !== undefined && [name(call.upstream), '/'], name(call.tool)],
-    [pill(call.decision), call.reason !== undefined && el('span', { class: 'soft small' }, ' ', name(call.reason))],
+    [verdict(call.decision, call.reason), call.reason !== undefined && el('span', { class: 'soft small' }, ' ', name(call.reason))],
     outcome(call),
     name(call.agent_id),
     [el('span', { class: 'run' }, name(call.boundary_id)), el('span', { class: 'soft small' }, ` ${call.seq}`)],

@@ -1,11 +1,12 @@
 // review.js - one review: the call, the reasons for an approval, the votes of others, and the own vote.
-import { act, review as read } from './api.js';
+import { act, review as read, sources } from './api.js';
 import { choicesOf, inWords, isCandidate, wrongBallot } from './ballot.js';
 import { fired } from './details.js';
 import { changes, difference } from './difference.js';
 import { el, fill, say } from './dom.js';
 import { live } from './live.js';
 import { clock, digest, name, pill, text, when, word } from './shown.js';
+import { sourceList } from './sources.js';
 import { count, folded, tree } from './tree.js';
 
 const TOLD = {
@@ -93,6 +94,17 @@ function unread(shown) {
   shown.addEventListener('click', () => setTimeout(tell));
   tell();
   return notice;
+}
+
+/** Where the values came from, for voters; read once for each time that the review is opened. */
+function origins(review, person) {
+  const values = review.decision.extensions?.writ?.flow?.arguments?.filter(({ found }) => found !== undefined) ?? [];
+  if (values.length === 0 || !review.voters.some((voter) => voter.id === person.subject)) return null;
+  const place = el('div', {}, el('p', { class: 'soft' }, 'Reading.'));
+  sources(review.id).then((list) => fill(place, sourceList(list),
+    list.some(({ places }) => places.length > 0) && el('p', { class: 'soft small' }, 'The texts are kept contents: the ledger records that you read them.')),
+  (error) => fill(place, el('p', { class: 'fault', role: 'alert' }, `${error.message} ${error.hint ?? ''}`.trim())));
+  return el('section', { class: 'panel', 'aria-labelledby': 'origins' }, el('h2', { id: 'origins' }, 'Where the values came from'), place);
 }
 
 function since(review) {
@@ -315,7 +327,7 @@ export async function reviewView(person, id) {
       el('div', { class: 'columns' },
         el('div', { class: 'read' },
           el('section', { class: 'panel', 'aria-labelledby': 'arguments' }, el('h2', { id: 'arguments' }, title), shown),
-          target(review)),
+          origins(review, person), target(review)),
         el('div', { class: 'decide' }, box, voted, jump),
         el('div', { class: 'after' },
           why(review),

@@ -82,3 +82,6 @@ export function pill(value, prefix = '') {
   const kind = GOOD.has(value) ? 'good' : BAD.has(value) ? 'bad' : WAITING.has(value) ? 'wait' : 'plain';
   return el('span', { class: `pill ${kind}` }, prefix, word(value));
 }
+
+/** The verdict of a decision. One that only records the task of a run refuses nothing. */
+export const verdict = (decision, reason) => (reason === 'task_stated' ? el('span', { class: 'pill plain' }, 'Task stated') : pill(decision));

@@ -3,6 +3,7 @@
 import { why as explain } from './api.js';
 import { el, fill, say } from './dom.js';
 import { text } from './shown.js';
+import { sourceList } from './sources.js';
 import { warning } from './text.js';
 
 const place = (at) => at && text(`${at.file}:${at.line}`);
@@ -13,6 +14,13 @@ function nearest({ nearest: rule }) {
     rule.argument !== null && [', refuses ', text(rule.argument), ' alone', rule.accepted !== null && [': it accepts ', text(rule.accepted)]]];
 }
 
+/** What the run of the call says about it. */
+const run = ({ flow }) => (flow === null ? [] : [
+  ['Values came from', flow.values.length > 0 && sourceList(flow.values)],
+  ['Rule about the run', flow.rule && [place(flow.rule), ': ', text(flow.rule.condition)]],
+  ['What to change', flow.advice !== '' && text(flow.advice)],
+]);
+
 /** Terms and their meanings, for a list of facts. */
 export const standing = (why) => why === undefined ? [] : [
   ['Rule at', place(why.rule)],
@@ -21,6 +29,7 @@ export const standing = (why) => why === undefined ? [] : [
   ['Would be accepted', why.accepted && text(why.accepted)],
   ['A common mistake', why.hint && text(why.hint)],
   ['Nearest rule', nearest(why)],
+  ...run(why),
   ['Policy', why.same_policy === false && 'It has changed since this decision: the lines are those of now.'],
 ];
 
@@ -58,7 +67,7 @@ function found(why, facts) {
 
 /** For a call that rules refused: the edit that would allow it. With kept arguments, which the gateway opens after it has recorded the look. */
 export function remedy({ decision, why, contents: state }, facts) {
-  if (why?.in_policy !== true || decision.decision !== 'deny') return null;
+  if (why?.in_policy !== true || decision.decision !== 'deny' || why.reason === 'task_stated') return null;
   const shown = el('div', {});
   if (state !== 'kept') {
     fill(shown, el('p', {}, MISSING[state] ?? MISSING.none, ' An edit needs them; on the machine of the gateway:'), command(decision.decision_id));

@@ -170,6 +170,28 @@ START_TEST(hidden_mark_of_a_character_shows_its_code_point)
 }
 END_TEST
 
+START_TEST(hidden_mark_text_of_a_backslash_takes_it_as_a_character)
+{
+    static const struct {
+        const char *text, *marked;
+        size_t marks;
+    } rows[] = {
+        {"\\n\xd0\xb0me", "\\n[U+0430]\xd0\xb0me", 1},
+        {"\\\xe2\x80\x8b", "\\[U+200B]", 1},
+        {"a\nb", "a[U+000A]b", 1},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        writ_auto_buf marked = writ_buf_make(100);
+        size_t marks = writ_hidden_mark_text(&marked, writ_view_str(rows[i].text));
+
+        ck_assert_msg(writ_view_is(writ_buf_view(&marked), rows[i].marked), "%zu", i);
+        ck_assert_uint_eq(marks, rows[i].marks);
+    }
+}
+END_TEST
+
 WRIT_UNIT_MAIN("hidden", hidden_mark_of_a_character_shows_its_code_point,
-    hidden_class_of_a_character_is_unique, text_with_a_hidden_character_is_detected,
-    hidden_strip_removes_invisible_characters, hidden_strip_twice_changes_nothing)
+    hidden_mark_text_of_a_backslash_takes_it_as_a_character, hidden_class_of_a_character_is_unique,
+    text_with_a_hidden_character_is_detected, hidden_strip_removes_invisible_characters,
+    hidden_strip_twice_changes_nothing)

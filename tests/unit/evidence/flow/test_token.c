@@ -4,10 +4,11 @@
 
 /* "a|b" for words, "@host" for hosts and "+joined" for account numbers, one after the other. */
 static void
-note(void *ctx, enum writ_token_kind kind, struct writ_view token)
+note(void *ctx, enum writ_token_kind kind, struct writ_view token, struct writ_view stands)
 {
     struct writ_buf *text = ctx;
 
+    ck_assert(stands.len > 0);
     writ_buf_str(text, text->len > 0 ? "|" : "");
     writ_buf_str(text, kind == WRIT_TOKEN_HOST ? "@" : kind == WRIT_TOKEN_JOINED ? "+" : "");
     writ_buf_put(text, token);

@@ -1,0 +1,25 @@
+// sources.js - where the values of a call came from, and the text around them there. That text is
+// untrusted: it becomes text nodes, and what hides in it is marked.
+import { el } from './dom.js';
+import { digest, name, text, word } from './shown.js';
+import { warning } from './text.js';
+
+const SOURCES = {
+  task: 'the task of the run', operator: 'the list in the policy', trusted: 'a trusted field', approved: 'a call that people approved',
+  untrusted: 'an untrusted result', unknown: 'nothing that this run has seen',
+};
+
+function around(place) {
+  const doubt = warning(`${place.before}${place.value}${place.after}`);
+  return [
+    el('blockquote', {}, !place.starts && '…', text(place.before), el('strong', {}, text(place.value)), text(place.after), !place.ends && '…'),
+    doubt !== '' && el('p', { class: 'warning' }, doubt),
+  ];
+}
+
+/** The values, each with its places. */
+export const sourceList = (values) => el('ul', { class: 'plain sources' }, values.map((value) => el('li', {},
+  el('p', {}, text(value.argument), ' from ', SOURCES[value.source] ?? word(value.source), value.at !== null && [', at ', text(value.at)],
+    value.tool !== null && [' of ', name(value.tool)], value.decision_id !== null && [', decision ', digest(value.decision_id)]),
+  value.places.map(around),
+  value.note !== '' && el('p', { class: 'soft small' }, `${value.note[0].toUpperCase()}${value.note.slice(1)}.`))));
