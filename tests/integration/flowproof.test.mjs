@@ -262,7 +262,7 @@ test('a third party recomputes a run, and finds each falsehood that its operator
   await t.test('the run holds, with and without its configuration', () => {
     const files = [auditor.file('b.jsonl', text), auditor.file('k.txt', `${keys}\n`)];
     assert.deepEqual(verdicts('bundle', ...files), all('ok'));
-    for (const value of [HONEST, EVIL, LANDLORD, CITY, '6016']) assert.ok(!text.includes(value), 'no value is in it');
+    for (const value of [HONEST, EVIL, LANDLORD, CITY]) assert.ok(!text.includes(value), 'no value is in it');
     const { reason, flows } = auditor.verify(text, keys);
     assert.equal(reason, 'ok', JSON.stringify(flows));
     assert.equal(flows.runs, 1);
