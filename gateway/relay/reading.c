@@ -94,17 +94,6 @@ arguments_of(const struct writ_request *request)
     return value;
 }
 
-static const struct writ_labels *
-labels_of(const struct writ_config *config, struct writ_view upstream)
-{
-    for (size_t i = 0; config->read_labels != NULL && i < config->upstreams_n; i++) {
-        if (writ_view_equal(config->upstreams[i].name, upstream)) {
-            return config->read_labels[i];
-        }
-    }
-    return NULL; /* untrusted */
-}
-
 /* Without marks the run has every label. */
 static struct writ_view
 flow_of(struct writ_request *request, struct writ_view upstream, struct writ_view body)
@@ -115,8 +104,8 @@ flow_of(struct writ_request *request, struct writ_view upstream, struct writ_vie
     WRIT_IGNORE(writ_mcp_parse(body, request->x->arena, &message));
     value = writ_json_get(message, WRIT_LIT("result"));
     value = value != NULL ? value : writ_json_get(message, WRIT_LIT("error"));
-    WRIT_IGNORE(writ_labels_outcome(labels_of(writ_request_config(request), upstream), NULL, value,
-        value == NULL, request->generation->marks, request->x->arena, &flow, NULL));
+    WRIT_IGNORE(writ_labels_outcome(writ_config_read_labels(writ_request_config(request), upstream),
+        NULL, value, value == NULL, request->generation->marks, request->x->arena, &flow, NULL));
     return flow;
 }
 

@@ -528,6 +528,10 @@ const struct writ_upstream_config *writ_config_upstream(
 const struct writ_program_config *writ_config_program(
     const struct writ_config *config, struct writ_view name);
 
+/** The labels of resources and prompts of the upstream of that name; NULL: untrusted. */
+const struct writ_labels *writ_config_read_labels(
+    const struct writ_config *config, struct writ_view upstream);
+
 /** The entry of `reviewers` of that subject, or NULL. */
 const struct writ_reviewer_config *writ_config_reviewer(
     const struct writ_config *config, struct writ_view id);

@@ -151,26 +151,25 @@ states(const struct writ_json *flow, const struct writ_views *expected)
 /* Whether a record leaves out a label that the policy gives, or trusts a place that it does not
  * trust. What a definition or a server says of itself is not known here, and counts for it. */
 static WRIT_RESULT
-judge_labelling(struct telling *t, const struct writ_tool_rule *rule, const struct writ_json *flow,
+judge_labelling(struct telling *t, const struct writ_labels *labels, const struct writ_json *flow,
     struct writ_err *err)
 {
     static const unsigned closed = 0;
     struct writ_views expected, detected;
     bool right;
 
-    if (rule == NULL || flow == NULL) {
+    if (flow == NULL) {
         return WRIT_DONE;
     }
-    if (!writ_is_ok(
-            writ_labels_expected(rule->labels, &closed, t->r->arena, &expected, &detected))) {
+    if (!writ_is_ok(writ_labels_expected(labels, &closed, t->r->arena, &expected, &detected))) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for labels");
     }
     right = states(flow, &expected);
     WRIT_JSON_EACH(field, writ_json_get(flow, WRIT_LIT("fields")))
     {
         right = right && (!writ_json_is_true(field, WRIT_LIT("trusted")) ||
-                             writ_labels_may_trust(rule->labels,
-                                 writ_json_string(writ_json_get(field, WRIT_LIT("at")))));
+                             writ_labels_may_trust(
+                                 labels, writ_json_string(writ_json_get(field, WRIT_LIT("at")))));
     }
     if (!right) {
         tell(t, WRIT_REFLOW_LABELLING, WRIT_LIT(""));
@@ -294,10 +293,16 @@ take_key(struct telling *t, const struct writ_json *flow)
     }
 }
 
+static bool
+knows_policy(const struct writ_reflow *r, const struct writ_past *past)
+{
+    return r->config != NULL && writ_view_is(past->policy_digest, r->policy_digest);
+}
+
 static const struct writ_tool_rule *
 rule_of(const struct writ_reflow *r, const struct writ_past *past)
 {
-    return r->config != NULL && writ_view_is(past->policy_digest, r->policy_digest)
+    return knows_policy(r, past)
                ? writ_policy_find(r->config, &past->agent, past->upstream, past->tool, NULL)
                : NULL;
 }
@@ -348,6 +353,25 @@ judge_absent(struct telling *t, const struct reading *of, const struct writ_tool
     }
 }
 
+/* A resource or a prompt that was read adds to the run, and judges nothing. A call that was let
+ * through is none, whatever its reason says. */
+static bool
+is_read(const struct writ_past *past)
+{
+    return past->reason == WRIT_REASON_CONTENT_READ && past->effect == WRIT_EFFECT_REFUSED;
+}
+
+static WRIT_RESULT
+judge_read(struct telling *t, const struct reading *of, struct writ_err *err)
+{
+    const struct writ_config *config = t->r->config;
+
+    return knows_policy(t->r, &of->past)
+               ? judge_labelling(
+                     t, writ_config_read_labels(config, of->past.upstream), of->flow, err)
+               : WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_reflow_decision(struct writ_reflow *r, struct writ_view record, struct writ_err *err)
 {
@@ -364,14 +388,18 @@ writ_reflow_decision(struct writ_reflow *r, struct writ_view record, struct writ
     t.decision_id = of.past.decision_id;
     WRIT_TRY(writ_reflow_run_of(
         &r->runs, of.past.agent.tenant, of.decision.boundary_id.view, &t.run, err));
-    reads = of.past.reason == WRIT_REASON_CONTENT_READ; /* it adds to the run, and judges nothing */
+    reads = is_read(&of.past);
     rule = reads ? NULL : rule_of(r, &of.past);
     take_seq(&t, &of.decision);
     take_key(&t, of.flow);
     judge_absent(&t, &of, rule);
-    if (of.flow != NULL && !reads) {
+    if (reads) {
+        WRIT_TRY(judge_read(&t, &of, err));
+    } else if (of.flow != NULL) {
         WRIT_TRY(judge_run(&t, &of, rule, err));
-        WRIT_TRY(judge_labelling(&t, rule, of.flow, err));
+        if (rule != NULL) {
+            WRIT_TRY(judge_labelling(&t, rule->labels, of.flow, err));
+        }
     }
     WRIT_TRY(writ_reflow_run_add_call(&r->runs, t.run, of.past.decision_id, &call, err));
     if (of.past.effect == WRIT_EFFECT_ALLOWED) {
@@ -412,7 +440,9 @@ writ_reflow_outcome(struct writ_reflow *r, struct writ_view record, struct writ_
     }
     flow = writ_json_pointer(value, WRIT_LIT("/extensions/writ/flow"));
     take_key(&t, flow);
-    WRIT_TRY(judge_labelling(&t, call->rule, flow, err));
+    if (call->rule != NULL) {
+        WRIT_TRY(judge_labelling(&t, call->rule->labels, flow, err));
+    }
     return add_record(&t, true, record, at_us, err);
 }
 

@@ -16,6 +16,8 @@
 #define EVIL   "DE89370400440532013000"
 
 static const char yaml[] =
+    "upstreams:\n"
+    "  up: {http: 'http://127.0.0.1:9/mcp', labels: {trusted_at: [/contents/*/to]}}\n"
     "agents:\n"
     "  - {anonymous: true, id: boss, tenant: t}\n"
     "tasks: {agents: [boss]}\n"
@@ -288,6 +290,81 @@ START_TEST(recompute_with_a_failed_allocation_finds_the_same_or_fails)
 }
 END_TEST
 
+/* ---- what was read */
+
+#define READ                                                                                       \
+    "{\"agent_id\":\"boss\",\"boundary_id\":\"r\",\"decision\":\"deny\",\"policy_digest\":\"%s\"," \
+    "\"tool\":\"resources/read\",\"seq\":0,\"decision_id\":\"d0\","                                \
+    "\"issued_at\":\"2026-01-01T00:00:00Z\",\"extensions\":{\"writ\":{\"reason\":\"content_"       \
+    "read\","                                                                                      \
+    "\"tenant\":\"t\",\"upstream\":\"up\",\"flow\":{\"fields\":[{\"at\":\"%s\",\"marks\":"         \
+    "\"AQIDBAU\","                                                                                 \
+    "\"trusted\":true}],\"key\":\"11111111\",\"labels\":[%s]}}}}"
+
+/* A call without its source, as a rule in shadow mode lets it through. */
+#define AS_READ                                                                                    \
+    "{\"agent_id\":\"boss\",\"boundary_id\":\"r\",\"decision\":\"deny\",\"policy_digest\":\"%s\"," \
+    "\"tool\":\"pay\",\"seq\":0,\"decision_id\":\"d0\","                                           \
+    "\"issued_at\":\"2026-01-01T00:00:00Z\",\"extensions\":{\"writ\":{\"reason\":\"%s\","          \
+    "\"shadow\":true,\"tenant\":\"t\",\"upstream\":\"up\",\"flow\":{\"arguments\":[{\"argument\":" \
+    "\"/to\",\"found\":{\"source\":\"unknown\"},\"marks\":\"AQIDBAU\"}],"                          \
+    "\"key\":\"11111111\",\"labels\":[\"untrusted\"],\"run\":[]}}}}"
+
+static struct writ_reflow_report
+recompute_one(const struct site *s, const char *record)
+{
+    struct writ_reflow *reflow = NULL;
+    struct writ_reflow_report report;
+
+    ck_assert_ok(writ_reflow_new(s->config, ignore, NULL, &reflow, NULL));
+    ck_assert_ok(writ_reflow_decision(reflow, writ_view_str(record), NULL));
+    writ_reflow_report(reflow, &report);
+    writ_reflow_free(reflow);
+    return report;
+}
+
+START_TEST(recompute_of_a_reading_judges_its_labels)
+{
+    static const struct {
+        const char *at, *labels;
+        uint64_t found;
+    } rows[] = {{"/contents/*/to", "\"untrusted\"", 0}, {"/contents/*/text", "\"untrusted\"", 1},
+        {"/contents/*/to", "", 1}};
+    struct site s = open_site();
+    char digest[WRIT_DIGEST_TEXT], text[2048];
+
+    writ_digest_text(&s.config->policy_digest, digest);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct writ_reflow_report report;
+        (void)snprintf(text, sizeof text, READ, digest, rows[i].at, rows[i].labels);
+        report = recompute_one(&s, text);
+        ck_assert_uint_eq(report.found[WRIT_REFLOW_LABELLING], rows[i].found);
+        ck_assert_uint_eq(report.decisions, 0);
+    }
+    close_site(&s);
+}
+END_TEST
+
+START_TEST(recompute_of_a_call_that_says_it_was_a_reading_judges_it)
+{
+    struct site s = open_site();
+    char digest[WRIT_DIGEST_TEXT], text[2048];
+    struct writ_reflow_report report;
+
+    writ_digest_text(&s.config->policy_digest, digest);
+    (void)snprintf(text, sizeof text, AS_READ, digest, "source_not_permitted");
+    report = recompute_one(&s, text);
+    ck_assert_uint_eq(report.found[WRIT_REFLOW_VERDICT], 0);
+    (void)snprintf(text, sizeof text, AS_READ, digest, "content_read");
+    report = recompute_one(&s, text);
+    ck_assert_uint_eq(report.verdicts, 1);
+    ck_assert_uint_eq(report.found[WRIT_REFLOW_VERDICT], 1);
+    close_site(&s);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("fault_flow", judge_with_a_failed_allocation_refuses_or_says_the_same,
     labels_with_a_failed_allocation_are_the_same_or_more_or_none,
-    recompute_with_a_failed_allocation_finds_the_same_or_fails)
+    recompute_with_a_failed_allocation_finds_the_same_or_fails,
+    recompute_of_a_reading_judges_its_labels,
+    recompute_of_a_call_that_says_it_was_a_reading_judges_it)

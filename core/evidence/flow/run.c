@@ -529,7 +529,7 @@ writ_run_add_decision(
     d.let_through = was_let_through(value);
     d.approved = was_approved(value);
     d.repeated = writ_run_is_repeat(text_of(ours(value), "reason"));
-    d.read = writ_run_is_read(text_of(ours(value), "reason"));
+    d.read = !d.let_through && writ_run_is_read(text_of(ours(value), "reason"));
     WRIT_IGNORE(writ_time_read(text_of(value, "issued_at"), &d.issued_us));
     return apply_decision(run, key, &d, writ_json_get(ours(value), WRIT_LIT("flow")));
 }
