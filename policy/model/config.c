@@ -97,8 +97,8 @@ writ_config_program(const struct writ_config *config, struct writ_view name)
 const struct writ_labels *
 writ_config_read_labels(const struct writ_config *config, struct writ_view upstream)
 {
-    for (size_t i = 0; config->read_labels != NULL && i < config->upstreams_n; i++) {
-        if (writ_view_equal(config->upstreams[i].name, upstream)) {
+    for (size_t i = 0; config->read_labels != NULL && i < config->written_n; i++) {
+        if (writ_view_equal(config->written[i].name, upstream)) {
             return config->read_labels[i];
         }
     }

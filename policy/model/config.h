@@ -481,9 +481,9 @@ struct writ_config {
     struct writ_views detecting; /* "name@version" of the detectors that rules use, in order */
     const struct writ_flow_rule *flows;
     size_t flows_n;
-    const struct writ_tasks *tasks;               /* NULL: no caller states a task */
-    const struct writ_labels *const *read_labels; /* of resources and prompts, by upstream: NULL for
-                                                     untrusted; model/flow.h. NULL: no upstream */
+    const struct writ_tasks *tasks; /* NULL: no caller states a task */
+    /* of resources and prompts, by `written`: NULL for untrusted; model/flow.h */
+    const struct writ_labels *const *read_labels;
     bool follows_values;              /* some rule asks where values of a run came from */
     const struct writ_policy *policy; /* tools and defaults, compiled: policy.h */
     struct writ_digest policy_digest; /* over everything that can change a decision */

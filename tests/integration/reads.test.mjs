@@ -210,6 +210,24 @@ test('a resource of no list is asked for at each server, and belongs to the run'
     .decision.extensions.writ.upstream, 'b');
 });
 
+test('after a reload of a file with another order of upstreams each has its own labels', async (t) => {
+  const up = await scripted(t, (a) => a.result(content(EVIL)));
+  const bad = { http: up.url }, good = { http: up.url, labels: { integrity: 'trusted' } };
+  const gw = await startGateway(t, { agents: [DEV.entry], upstreams: { bad, good },
+    tools: { 'good/mail': { scope: 's' } }, flows: [{ tools: ['good/mail'], after: ['untrusted'] }] });
+  for (const upstreams of [{ bad, good }, { good, bad }]) {
+    assert.equal((await gw.reload({ ...gw.config, upstreams })).event, 'reloaded');
+    for (const [name, labels] of [['good', []], ['bad', ['untrusted']]]) {
+      const s = await openSession(gw, { token: DEV.token, path: `/mcp/${name}` });
+      assert.ok((await read(s)).result);
+      const { extensions } = gw.show(gw.decisions().findLast((d) => d.tool === 'resources/read').decision_id).decision;
+      assert.deepEqual([extensions.writ.upstream, extensions.writ.flow.labels], [name, labels],
+        Object.keys(upstreams).join());
+    }
+  }
+  gw.verify();
+});
+
 test('without a rule about runs a read has no record', async (t) => {
   const { gw, s } = await bank(t, (a) => a.result(content(EVIL)),
     { top: { flows: [], tools: { 'up/mail': { scope: 's' } } } });
