@@ -126,19 +126,24 @@ take_response(
         request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
 }
 
-/* From its first id on the rest of the stream, with the answer, can be requested by GET. */
-static void
+/* From its first id on the rest of the stream, with the answer, can be requested by GET; but not an
+ * answer that is recorded, also when its id was that of an earlier request. False: it could be. */
+static bool
 note(struct writ_request *request)
 {
+    struct writ_pending_responses *answers = request->worker->gateway->answers;
+    bool due = writ_reading_is_due(request);
     struct writ_digest key;
 
-    if (!request->forward.noted && request->session != NULL && request->message.id != NULL &&
+    if (request->forward.noted || request->session == NULL || request->message.id == NULL) {
+        return true;
+    }
+    request->forward.noted =
         writ_is_ok(writ_pending_responses_key(request->session,
             writ_upstream_config(request->forward.upstream)->name, request->message.id, &key)) &&
-        writ_is_ok(writ_pending_responses_note(
-            request->worker->gateway->answers, &key, NULL, request->x->loop))) {
-        request->forward.noted = true;
-    }
+        writ_is_ok(due ? writ_pending_responses_bar(answers, &key)
+                       : writ_pending_responses_note(answers, &key, NULL, request->x->loop));
+    return request->forward.noted || !due;
 }
 
 static void
@@ -150,8 +155,9 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     if (writ_reading_has(request)) {
         return;
     }
-    if (event->id.len > 0 && !writ_reading_is_due(request)) {
-        note(request);
+    if (event->id.len > 0 && !note(request)) {
+        writ_upcall_cancel(&request->forward.upcall, false);
+        return;
     }
     switch (writ_inspect_event(request, request->forward.upstream, event, &data)) {
     case WRIT_INSPECTED_FOREIGN:

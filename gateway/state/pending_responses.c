@@ -200,6 +200,14 @@ writ_pending_responses_note(struct writ_pending_responses *answers, const struct
 }
 
 writ_result
+writ_pending_responses_bar(struct writ_pending_responses *answers, const struct writ_digest *key)
+{
+    const struct writ_pending_responses_found found = {.state = WRIT_PENDING_RESPONSES_SETTLED};
+
+    return note(answers, key, &found, NULL);
+}
+
+writ_result
 writ_pending_responses_note_task(struct writ_pending_responses *answers,
     const struct writ_digest *key, const struct writ_digest *task, enum writ_mcp_method method)
 {

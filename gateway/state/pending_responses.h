@@ -77,6 +77,12 @@ WRIT_RESULT writ_pending_responses_key(const struct writ_session *session,
 WRIT_RESULT writ_pending_responses_note(struct writ_pending_responses *answers,
     const struct writ_digest *key, struct writ_request *call, struct writ_loop *loop);
 
+/** Registers a request whose answer is recorded on its own stream alone (relay/reading.h): none is
+ * found by that key any more, neither for it nor for an earlier request with its id. WRIT_E_NOMEM.
+ */
+WRIT_RESULT writ_pending_responses_bar(
+    struct writ_pending_responses *answers, const struct writ_digest *key);
+
 /** Registers a request about the task of that name in the ledger, by the same rules as a call.
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_pending_responses_note_task(struct writ_pending_responses *answers,

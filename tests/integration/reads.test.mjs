@@ -11,7 +11,9 @@ import { ask } from '../support/js/hooks.mjs';
 import { reservePort } from '../support/js/ports.mjs';
 import { DEV } from '../support/js/reviews.mjs';
 import { openSession } from '../support/js/rpc.mjs';
+import { get, post } from '../support/js/stream.mjs';
 import { limitFiles } from '../support/js/volume.mjs';
+import { Streams } from '../support/servers/resumable.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
 const EVERYTHING = createRequire(new URL('../support/npm/', import.meta.url))
@@ -138,6 +140,38 @@ test('an answer as a stream waits for its record, also when the server does not 
   assert.equal(reason(await s.call('mail', {})), 'flow_not_permitted');
   assert.equal(gw.decisions().filter((d) => d.tool === 'resources/read').length, 2);
   gw.verify();
+});
+
+test('an answer that is recorded is not resumed, also under the id of an earlier request', async (t) => {
+  const streams = new Streams(), opened = [];
+  const up = await startUpstream(t, { tools: ['mail'], onGet: streams.onGet, onMessage: (arrival) => {
+    if (!['completion/complete', 'resources/read'].includes(arrival.method)) return undefined;
+    const data = `${arrival.method} begins`;
+    opened.push(streams.open(arrival));
+    opened.at(-1).send({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });
+    return true;
+  } });
+  const gw = await startGateway(t, { agents: [DEV.entry], upstreams: { up: { http: up.url } }, tools: RULES.tools,
+    flows: RULES.flows });
+  const s = await openSession(gw, { token: DEV.token, path: '/mcp/up' });
+  const sent = (method, params) => post(gw, s, { ...s.message(method, params), id: 'twice' });
+  const first = await sent('completion/complete',
+    { ref: { type: 'ref/prompt', name: 'p' }, argument: { name: 'a', value: '' } });
+  await first.has('complete begins');
+  opened[0].send({ jsonrpc: '2.0', id: 'twice', result: { completion: { values: [] } } });
+  opened[0].end();
+  await first.done();
+  const second = await sent('resources/read', { uri: 'bank://bills' });
+  await second.has('read begins');
+  const { id: last } = second.events.findLast((e) => e.id);
+  second.leave();
+  await opened[1].closed();
+  const rest = await get(gw, s, last);
+  opened[1].send({ jsonrpc: '2.0', id: 'twice', result: content(EVIL) });
+  opened[1].end();
+  await rest.done();
+  assert.deepEqual(rest.messages.map((m) => m.error?.data.reason), ['answer_unknown']);
+  assert.ok(!rest.text.includes(EVIL));
 });
 
 test('an error, and a request that the gateway does not know, belong to the run too', async (t) => {

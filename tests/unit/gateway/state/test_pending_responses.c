@@ -123,6 +123,24 @@ START_TEST(pending_find_of_a_task_question_is_not_hidden_by_ungoverned_ones)
 }
 END_TEST
 
+START_TEST(pending_find_of_a_barred_request_shows_nothing_also_with_a_reused_id)
+{
+    struct writ_digest key = digest(1), reused = digest(2), none = {{0}};
+    struct writ_pending_responses_found found;
+
+    begin();
+    ck_assert_ok(writ_pending_responses_bar(pending, &key));
+    ck_assert_ok(writ_pending_responses_note(pending, &key, NULL, loop));
+    ck_assert_int_eq(state(&key), WRIT_PENDING_RESPONSES_SETTLED);
+    ck_assert_ok(writ_pending_responses_note(pending, &reused, NULL, loop));
+    ck_assert_ok(writ_pending_responses_bar(pending, &reused));
+    found = writ_pending_responses_find(pending, &reused);
+    ck_assert_int_eq(found.state, WRIT_PENDING_RESPONSES_SETTLED);
+    ck_assert(writ_digest_equal(&found.shown, &none));
+    end();
+}
+END_TEST
+
 START_TEST(pending_find_of_a_reused_id_is_absent)
 {
     struct writ_digest key = digest(1), shown = digest(2), none = {{0}};
@@ -223,7 +241,9 @@ WRIT_UNIT_MAIN("pending_responses", pending_find_of_a_call_is_awaited_until_sett
     pending_find_of_an_unanswered_call_shows_nothing,
     pending_add_of_ungoverned_requests_displaces_no_governed_one,
     pending_find_of_a_task_question_is_not_hidden_by_ungoverned_ones,
-    pending_find_of_a_reused_id_is_absent, pending_deliver_reaches_the_awaiting_call_only,
+    pending_find_of_a_reused_id_is_absent,
+    pending_find_of_a_barred_request_shows_nothing_also_with_a_reused_id,
+    pending_deliver_reaches_the_awaiting_call_only,
     pending_add_when_full_drops_the_oldest_ended_call,
     pending_key_differs_by_session_upstream_and_id,
     pending_progress_follows_the_last_token_apart_from_ids)
