@@ -103,7 +103,7 @@ export async function tally(load, options) {
   const ran = await compareEffects(load.effects, decisions, report);
   const finals = await compareAnswers(load.answers, decisions, ran, report);
   const [before, after] = growth(load.memory);
-  const flat = process.env.WRIT_SANITIZED || after < before * 1.1 + 4;
+  const flat = process.env.WRIT_SANITIZED || after < before * 1.15 + 8;
   if (!flat) report(`memory grew from ${before.toFixed(1)} to ${after.toFixed(1)} MiB`);
   if (load.opened !== options.sessions) report(`${load.opened} sessions of ${options.sessions}`);
   if (load.code !== 0) report(`the gateway ended with ${load.code}`);
