@@ -88,7 +88,7 @@ test('a webhook gets reviews and stops, signed, in one message for many, with li
   const stops = sink.got.flatMap((m) => m.json.data.notices).filter((n) => /^stop/.test(n.event));
   assert.deepEqual(stops.map((n) => [n.event, n.value, n.by, n.who]),
     [['stop_pulled', 'crawler', 'agent', 'ops'], ['stop_lifted', undefined, undefined, 'ops']]);
-  assert.ok(await gw.metric('writ_notifications_total') >= 2);
+  await until(async () => await gw.metric('writ_notifications_total') >= 2, 'the count of the messages');
   assert.equal(await gw.metric('writ_notification_failures_total'), 0);
   for (const m of sink.got) assert.doesNotMatch(m.body, new RegExp(VALUE));
 });
