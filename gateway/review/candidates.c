@@ -211,6 +211,7 @@ offer_all(
     terms->candidates = all;
     terms->candidates_n = n;
     writ_review_offer(terms, &others);
+    lead->review.ask.proposes = true;
     return show_all(request, candidates, &lead->review.ask);
 }
 

@@ -321,6 +321,25 @@ test('a tools/call proposes others beside itself, and its caller makes the elect
   gw.verify();
 });
 
+test('a tools/call that proposes is not made in place of the only candidate that policy left', async (t) => {
+  for (const approval of [{}, { hold: '20s' }]) {
+    const { up, gw } = await paying.setUp(t, { approval, rule: { arguments: [{ arg: 'amount', op: 'le', value: 10 }] },
+      review: { engine: 'borda', quorum: '1', options: ['candidates', 'reject'], voters: [{ id: 'ann' }] } });
+    const s = await openSession(gw, { token: paying.DEV.token });
+    const propose = () => s.call('up__pay', { amount: 1000 }, { meta: { 'io.writ/candidates': [{ amount: 2 }] } });
+    const first = propose();
+    const open = await until(async () => (await api(gw, ANN, '')).json.reviews[0], 'the review');
+    await api(gw, ANN, `/${open.id}/vote`, { review_digest: open.review_digest, ranking: ['2', 'reject'] });
+    await first;
+    const told = await propose();
+    assert.deepEqual(up.calls.map((c) => c.params.arguments), [], 'policy refuses 1000');
+    assert.deepEqual([told.reason, told.refusal.candidate], ['approval_granted', '2']);
+    assert.equal((await s.call('up__pay', { amount: 2 }, { meta: { 'io.writ/continuationId': open.id } })).said,
+      'ran 1');
+    gw.verify();
+  }
+});
+
 test('each candidate has the state of its own target, and a change of it ends the review', async (t) => {
   const versions = { x: 1, y: 1 };
   const up = await startUpstream(t, { onCall: (a) => (a.name !== 'stat' ? a.text('paid')

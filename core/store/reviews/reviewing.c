@@ -39,9 +39,11 @@ holds(enum writ_review_state state)
 /* The candidates as they were proposed, all of them; or of one call alone the one that it is.
  * OUTDATE: it is another one, or one is missing. */
 static enum writ_review_event
-compare_candidates(const struct writ_review *terms, const struct writ_review *asked)
+compare_candidates(const struct writ_review *terms, const struct writ_ask *ask)
 {
-    if (asked->candidates_n > 1 && asked->candidates_n != terms->candidates_n) {
+    const struct writ_review *asked = ask->terms;
+
+    if (ask->proposes && asked->candidates_n != terms->candidates_n) {
         return WRIT_REVIEW_DO_OUTDATE;
     }
     for (size_t i = 0; i < asked->candidates_n; i++) {
@@ -49,7 +51,7 @@ compare_candidates(const struct writ_review *terms, const struct writ_review *as
         const struct writ_review_candidate *other =
             writ_review_candidate(terms, one->state_free_digest);
 
-        if (other == NULL || (asked->candidates_n > 1 && other->option != one->option)) {
+        if (other == NULL || (ask->proposes && other->option != one->option)) {
             return WRIT_REVIEW_DO_OUTDATE;
         }
         if (!writ_view_equal(one->intent_digest, other->intent_digest) ||
@@ -62,11 +64,12 @@ compare_candidates(const struct writ_review *terms, const struct writ_review *as
 
 /* Whether the call is one of the candidates, and not the one that the voters elected. */
 static bool
-is_not_elected(const struct writ_reviewed *review, const struct writ_review *asked)
+is_not_elected(const struct writ_reviewed *review, const struct writ_ask *ask)
 {
     const struct writ_review_candidate *candidate =
-        asked->candidates_n == 1
-            ? writ_review_candidate(&review->story.review, asked->candidates[0].state_free_digest)
+        ask->terms->candidates_n == 1 && !ask->proposes
+            ? writ_review_candidate(
+                  &review->story.review, ask->terms->candidates[0].state_free_digest)
             : NULL;
 
     return review->story.state == WRIT_REVIEW_APPROVED && candidate != NULL &&
@@ -75,16 +78,16 @@ is_not_elected(const struct writ_reviewed *review, const struct writ_review *ask
 
 /* Whether all candidates ask for an approval that one of them has: its caller makes that call. */
 static bool
-is_decided(const struct writ_reviewed *review, const struct writ_review *asked)
+is_decided(const struct writ_reviewed *review, const struct writ_ask *ask)
 {
-    return review->story.state == WRIT_REVIEW_APPROVED && asked->candidates_n > 1;
+    return review->story.state == WRIT_REVIEW_APPROVED && ask->proposes;
 }
 
 /* The event that a call causes in an open review now, or JOIN or REDEEM. */
 static enum writ_review_event
-event_of(const struct writ_reviewed *review, const struct writ_review *asked, int64_t now_us)
+event_of(const struct writ_reviewed *review, const struct writ_ask *ask, int64_t now_us)
 {
-    const struct writ_review *terms = &review->story.review;
+    const struct writ_review *terms = &review->story.review, *asked = ask->terms;
 
     if (review->until_us <= now_us) {
         return WRIT_REVIEW_DO_EXPIRE;
@@ -93,7 +96,7 @@ event_of(const struct writ_reviewed *review, const struct writ_review *asked, in
         return WRIT_REVIEW_DO_OUTDATE;
     }
     if (terms->candidates_n > 0) {
-        enum writ_review_event event = compare_candidates(terms, asked);
+        enum writ_review_event event = compare_candidates(terms, ask);
 
         if (event != WRIT_REVIEW_DO_JOIN) {
             return event;
@@ -138,9 +141,10 @@ ask_for_new(
 static struct writ_reviewed *
 find_proposal(struct writ_ledger *ledger, const struct writ_ask *ask)
 {
-    struct writ_reviewed *review = ask->continuation.ptr != NULL && ask->terms->candidates_n == 1
-                                       ? writ_reviews_by_id(&ledger->reviews, ask->continuation)
-                                       : NULL;
+    struct writ_reviewed *review =
+        ask->continuation.ptr != NULL && !ask->proposes && ask->terms->candidates_n == 1
+            ? writ_reviews_by_id(&ledger->reviews, ask->continuation)
+            : NULL;
 
     if (review == NULL || writ_review_candidate(&review->story.review,
                               ask->terms->candidates[0].state_free_digest) == NULL) {
@@ -191,13 +195,13 @@ writ_reviewing_ask(struct writ_ledger *ledger, const struct writ_entry_decision 
         WRIT_TRY(ask_for_new(ledger, ask->terms, &reviewing));
     } else if (writ_review_phase(review->story.state) == WRIT_REVIEW_OVER) {
         WRIT_TRY(refuse(&reviewing, writ_review_reason(review->story.state)));
-    } else if (is_not_elected(review, ask->terms)) { /* keeps (4) */
+    } else if (is_not_elected(review, ask)) { /* keeps (4) */
         WRIT_TRY(refuse(&reviewing, WRIT_REASON_CANDIDATE_NOT_ELECTED));
-    } else if (is_decided(review, ask->terms)) {
+    } else if (is_decided(review, ask)) {
         reviewing.answer = WRIT_REVIEWING_PENDS;
         reviewing.until_us = review->until_us;
     } else {
-        enum writ_review_event event = event_of(review, ask->terms, now_us);
+        enum writ_review_event event = event_of(review, ask, now_us);
         enum writ_review_state next = WRIT_REVIEW_ABSENT;
 
         WRIT_INVARIANT(writ_review_move(review->story.state, event, &next));
@@ -302,7 +306,7 @@ end_before(struct writ_ledger *ledger, struct writ_reviewing *reviewing, const s
     struct writ_reviews_event event = {.by = ask->terms->agent_id, .forget = true};
     enum writ_review_state next = WRIT_REVIEW_ABSENT;
 
-    event.event = event_of(review, ask->terms, now_us);
+    event.event = event_of(review, ask, now_us);
     WRIT_INVARIANT(writ_review_move(review->story.state, event.event, &next));
     event.reason = writ_review_reason(next);
     return writ_review_changes_make(ledger, review, &event, arena, &reviewing->changes, err);

@@ -40,6 +40,7 @@ put_candidates(struct writ_poll_asking *a, const struct writ_poll_spec *s)
     writ_review_offer(&a->terms, &others);
     a->ask.candidates = WRIT_LIT("[{\"arguments\":{\"amount\":100}}]");
     a->ask.boundary = a->call->decision.boundary_id.view;
+    a->ask.proposes = s->set != NULL;
 }
 
 struct writ_poll_asking *

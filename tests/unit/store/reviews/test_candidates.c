@@ -233,6 +233,30 @@ START_TEST(candidate_with_another_review_redeems_the_named_one)
 }
 END_TEST
 
+/* Also of a set of which policy left one alone: what is sent may be another one's message. */
+START_TEST(set_is_never_granted_itself)
+{
+    struct writ_kit kit;
+    const char *id;
+
+    writ_poll_start(&kit);
+    id = writ_poll_opened(&kit, (spec){.set = "a"});
+    writ_poll_place(&kit, id, "ann", "1", WRIT_REVIEW_OPEN);
+    writ_poll_place(&kit, id, "bob", "1", WRIT_REVIEW_APPROVED);
+    for (int i = 0; i < 2; i++) {
+        struct writ_poll_asking *a = writ_poll_asked(&kit, (spec){.set = "a"});
+
+        ck_assert(!a->call->entry.decision.granted);
+        ck_assert_int_eq(a->ask.state, WRIT_REVIEW_APPROVED);
+        ck_assert_int_eq(a->ask.elected, WRIT_REVIEW_CANDIDATE_1);
+        writ_kit_call_free(a->call);
+    }
+    writ_kit_call_free(writ_poll_redeemed(&kit, one("a", id))->call);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(approval_of_a_candidate_lapses)
 {
     struct writ_kit kit;
@@ -334,7 +358,7 @@ WRIT_UNIT_MAIN("candidates", elected_candidate_alone_is_granted_once,
     set_again_finds_its_review_until_it_is_redeemed_and_after,
     redeem_by_several_callers_in_one_group_grants_one, tie_and_reject_approve_none,
     candidate_redeems_for_its_own_agent_and_run_only,
-    candidate_with_another_review_redeems_the_named_one,
+    candidate_with_another_review_redeems_the_named_one, set_is_never_granted_itself,
     change_of_state_policy_or_set_ends_the_review, approval_of_a_candidate_lapses,
     one_call_under_candidates_is_elected_or_rejected, election_survives_a_restart_at_every_point,
     vote_that_ranks_other_options_is_refused)
