@@ -11,7 +11,7 @@
  * @param folder  of plug-ins; NULL: none was given
  *
  * @return as writ_review_recount
- *         WRIT_E_INVALID   it needs a plug-in, and there is no folder, or others can change it
+ *         WRIT_E_INVALID   it needs a plug-in, and the folder is missing, or others can change it
  *         WRIT_E_MISMATCH  the file is another one, or the plug-in fails
  *         WRIT_E_ABSENT, WRIT_E_LIMIT, WRIT_E_IO
  */

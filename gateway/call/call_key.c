@@ -65,11 +65,12 @@ writ_call_key_digest(
 }
 
 writ_result
-writ_call_key_arguments(const struct writ_request *request, struct writ_member_text *ret)
+writ_call_key_arguments(const struct writ_request *request, const struct writ_json *arguments,
+    struct writ_member_text *ret)
 {
     struct writ_digest digest;
 
-    WRIT_TRY(writ_digest_json(request->call->callee.arguments,
-        (size_t)writ_request_config(request)->limits.body_bytes, &digest, NULL));
+    WRIT_TRY(writ_digest_json(
+        arguments, (size_t)writ_request_config(request)->limits.body_bytes, &digest, NULL));
     return writ_call_key_digest(&digest, request->x->arena, ret);
 }

@@ -8,9 +8,9 @@
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_call_key_run(struct writ_request *request);
 
-/** The digest of the call's arguments. WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_call_key_arguments(
-    const struct writ_request *request, struct writ_member_text *ret);
+/** The digest of arguments. WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_call_key_arguments(const struct writ_request *request,
+    const struct writ_json *arguments, struct writ_member_text *ret);
 
 /** A digest as a member of a record, in the arena. WRIT_E_NOMEM. */
 WRIT_RESULT writ_call_key_digest(

@@ -324,7 +324,7 @@ identify(struct writ_request *request, struct writ_call *call, struct writ_decis
         !writ_exact_holds(call->callee.arguments, NULL)) {
         return WRIT_DONE; /* for any reason: no single value has these digests */
     }
-    WRIT_TRY(writ_call_key_arguments(request, &d->params_hash));
+    WRIT_TRY(writ_call_key_arguments(request, call->callee.arguments, &d->params_hash));
     WRIT_TRY(writ_decision_state_free(
         d, request->identity.agent.tenant, call->callee.name, &call->record.state_free, NULL));
     if (call->mrtr.follows) {
@@ -675,6 +675,20 @@ not_granted(struct writ_request *request)
     return WRIT_STEP_HOLD;
 }
 
+/* The arguments that FORWARD writes: those of the message, whatever was judged. A caller of the
+ * hook API makes the call itself, and binds it. */
+static const struct writ_json *
+to_be_sent(const struct writ_request *request)
+{
+    const struct writ_json *params = request->message.params;
+    const struct writ_json *arguments = writ_json_get(params, WRIT_LIT("arguments"));
+
+    if (params == NULL) {
+        return request->call->callee.arguments;
+    }
+    return arguments != NULL ? arguments : &no_arguments;
+}
+
 /* The call to be sent, from the values that will be sent. */
 static writ_result
 make_candidate(struct writ_request *request, const struct writ_decision *authorization,
@@ -691,7 +705,7 @@ make_candidate(struct writ_request *request, const struct writ_decision *authori
         .target_state_digest = call->observed.digest,
     };
 
-    WRIT_TRY(writ_call_key_arguments(request, &candidate.params_hash));
+    WRIT_TRY(writ_call_key_arguments(request, to_be_sent(request), &candidate.params_hash));
     WRIT_TRY(writ_binding_derive(
         &candidate, authorization, request->worker->gateway->profile, request->x->arena, NULL));
     *ret = candidate;

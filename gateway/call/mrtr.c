@@ -95,7 +95,8 @@ name_of(struct writ_request *request, struct writ_digest *ret)
         .normalized_scope = writ_member_text_or_absent(call->verdict.scope),
     };
 
-    WRIT_TRY(writ_call_key_arguments(request, &identity.params_hash));
+    WRIT_TRY(
+        writ_call_key_arguments(request, request->call->callee.arguments, &identity.params_hash));
     WRIT_TRY(writ_decision_state_free(&identity, request->identity.agent.tenant, call->callee.name,
         &call->record.state_free, NULL));
     return writ_ledger_round(&call->record.state_free, call->mrtr.state, ret, NULL);

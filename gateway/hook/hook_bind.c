@@ -161,7 +161,7 @@ make_candidate(struct writ_request *request, const struct writ_decision *decisio
                                                                     : decision->idempotency_key,
         .target_state_digest = decision->target_state_digest,
     };
-    WRIT_TRY(writ_call_key_arguments(request, &candidate->params_hash));
+    WRIT_TRY(writ_call_key_arguments(request, call->callee.arguments, &candidate->params_hash));
     return writ_binding_derive(
         candidate, decision, request->worker->gateway->profile, request->x->arena, NULL);
 }

@@ -378,6 +378,26 @@ test('each candidate has the state of its own target, and a change of it ends th
   gw.verify();
 });
 
+test('a tools/call that proposes runs no candidate when the states of all but the elected one are gone', async (t) => {
+  const gone = new Set();
+  const up = await startUpstream(t, { onCall: (a) => (a.name !== 'stat' ? a.text('paid')
+    : a.result({ content: [], isError: gone.has(a.arguments.to), structuredContent: { version: 1 } })) });
+  const gw = await startGateway(t, paying.config(up, {
+    rule: { state: { tool: 'up/stat', arguments: { to: '{to}' }, select: ['/version'], timeout: '2s' } },
+    review: { engine: 'borda', options: ['candidates', 'reject'], quorum: '1', voters: [{ id: 'ann' }] } }));
+  const s = await openSession(gw, { token: paying.DEV.token });
+  const to = (name) => ({ amount: 1, to: name });
+  const propose = () => s.call('up__pay', to('x'), { meta: { 'io.writ/candidates': [to('y'), to('z')] } });
+  const { continuation_id: id } = (await propose()).refusal;
+  const { json } = await api(gw, ANN, `/${id}`);
+  await api(gw, ANN, `/${id}/vote`, { review_digest: json.review_digest, ranking: ['2', '1', '3', 'reject'] });
+  gone.add('x').add('z');
+  const again = await propose();
+  assert.equal(again.result, undefined, JSON.stringify(again.message));
+  assert.equal(up.of('pay').length, 0);
+  gw.verify();
+});
+
 test('a call that is held for its candidates gets the place of the elected one', async (t) => {
   const { up, gw } = await paying.setUp(t, { approval: { hold: '20s' }, review: { engine: 'borda', quorum: '1',
     options: ['candidates', 'reject'], voters: [{ id: 'ann' }] } });

@@ -103,8 +103,9 @@ struct writ_ask {
                                         them; may be empty */
     struct writ_view candidates;     /* what voters see of each candidate, canonical, kept with
                                         them; empty: the terms have none */
-    bool proposes;                   /* all candidates: it is told of the elected one, and is never
-                                        granted itself, also where policy left one alone */
+    bool proposes;                   /* several candidates, also where policy left one alone: the
+                                        caller makes the elected call, and the ledger never grants
+                                        this one */
     struct writ_view continuation;   /* the review that the caller names; ptr NULL: none */
     struct writ_view boundary;       /* a candidate redeems only in the run of its review; ptr
                                         NULL: in any */
