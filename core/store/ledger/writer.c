@@ -11,7 +11,7 @@
 #include "store/grant/grant.h"
 #include "store/ledger/rekey.h"
 #include "store/read/scrub.h"
-#include "store/reviews/reviewing.h"
+#include "store/reviews/review_time.h"
 #include "store/reviews/voting.h"
 #include "store/reviews/watching.h"
 #include "store/start/fleet.h"
@@ -43,7 +43,7 @@ static writ_result (*const prepare_of[])(struct writ_ledger *ledger, struct writ
     [WRIT_ENTRY_CALL] = writ_waiting_call,
     [WRIT_ENTRY_REVIEW] = writ_voting_event,
     [WRIT_ENTRY_REVIEW_GET] = writ_watching_get,
-    [WRIT_ENTRY_REVIEW_RULES] = writ_reviewing_rules,
+    [WRIT_ENTRY_REVIEW_RULES] = writ_review_time_rules,
     [WRIT_ENTRY_FACT] = writ_facts_enter,
     [WRIT_ENTRY_SESSION_PUT] = writ_session_rows_put,
     [WRIT_ENTRY_SESSION_GET] = writ_session_rows_get,
@@ -335,7 +335,7 @@ tick(struct writ_ledger *ledger, bool idle)
             WRIT_IGNORE(writ_ending_flush(ledger)); /* the rest is still kept */
         }
         if (!ledger->trouble.refusing) {
-            writ_reviewing_sweep(ledger);
+            writ_review_time_sweep(ledger);
         }
         writ_sealing_sweep(ledger);
     }

@@ -1,4 +1,4 @@
-/* reviewing.h - the answer of reviews to a call, and the changes of reviews over time. */
+/* reviewing.h - the answer of reviews to a call. */
 #ifndef WRIT_STORE_REVIEWING_H
 #define WRIT_STORE_REVIEWING_H
 
@@ -41,12 +41,5 @@ WRIT_RESULT writ_reviewing_record(struct writ_ledger *ledger, struct writ_review
 void writ_reviewing_settle(struct writ_ledger *ledger, struct writ_reviewing *reviewing);
 /** Undoes the changes, if any. */
 void writ_reviewing_revert(struct writ_ledger *ledger, struct writ_reviewing *reviewing);
-
-/** WRIT_ENTRY_REVIEW_RULES: reviews under other rules end in this turn. */
-WRIT_RESULT writ_reviewing_rules(struct writ_ledger *ledger, struct writ_entry *entry);
-
-/** Ends reviews whose time or run is over; forgets ends that no caller fetched. A group
- * of its own. */
-void writ_reviewing_sweep(struct writ_ledger *ledger);
 
 #endif

@@ -3,7 +3,7 @@
 #include "store/start/resuming.h"
 
 #include "evidence/json/write.h"
-#include "store/reviews/reviewing.h"
+#include "store/reviews/review_time.h"
 #include "store/write/facts.h"
 #include "store/write/group.h"
 #include "store/write/sealing.h"
@@ -38,7 +38,7 @@ end_reviews(struct writ_ledger *ledger)
         review->outdated = true;
     }
     for (size_t left = live_reviews(&ledger->reviews), now; left > 0; left = now) {
-        writ_reviewing_sweep(ledger);
+        writ_review_time_sweep(ledger);
         now = live_reviews(&ledger->reviews);
         if (now == left) {
             return (writ_result){WRIT_E_IO};

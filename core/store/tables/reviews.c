@@ -342,7 +342,6 @@ copy_review(const struct writ_review *from, struct writ_arena *arena, struct wri
         WRIT_TRY(copy_view(&ret->voters[i].id, arena, err));
         WRIT_TRY(copy_view(&ret->voters[i].delegate, arena, err));
         WRIT_TRY(copy_view(&ret->voters[i].key, arena, err));
-        WRIT_TRY(copy_view(&ret->voters[i].delegate, arena, err));
     }
     return copy_candidates(from, arena, ret, err);
 }
