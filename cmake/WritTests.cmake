@@ -106,7 +106,7 @@ endfunction()
 set(test_postgres
     assurance batches budgets calls candidates children contents crewreviewers definitions disconnects elicited ending erasewait
     export extensions faults flowproof flows flowsources forged hooks idle kills log merged never notices notify once
-    pool receipts redeem reads reload results resume retention reviewengines reviewers reviews rounds sessions shares
+    pool program receipts redeem reads reload results resume retention reviewengines reviewers reviews rounds sessions shares
     shown silence streams tamper tasks telemetry tokens
     toolarge undeclared unread upstreams waiting warrant why)
 

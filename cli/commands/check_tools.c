@@ -11,7 +11,7 @@
 
 #define NAME_MAX 80
 
-/* The definitions that an operator accepted, read at the first pinned tool. */
+/* What an operator accepted, read for the first pinned tool or program. */
 struct pins {
     const struct writ_config *config;
     struct writ_keyring *keys;
@@ -93,6 +93,17 @@ check_pin(struct pins *pins, const struct writ_upstream_config *upstream,
         WRIT_VIEW_ARG(writ_view_sub(writ_buf_view(&name), 0, NAME_MAX)));
 }
 
+static bool
+is_pinned(const struct writ_program_config *program)
+{
+    for (size_t i = 0; i < program->n; i++) {
+        if (program->files[i].accepted) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static WRIT_RESULT
 compare(struct pins *pins, const struct writ_upstream_config *upstream,
     const struct writ_discovered *found, struct writ_findings *findings, struct writ_err *err)
@@ -122,9 +133,15 @@ writ_check_tools_run(const struct writ_config *config, struct writ_findings *fin
     for (size_t i = 0; i < config->upstreams_n; i++) {
         const struct writ_upstream_config *upstream = &config->upstreams[i];
         WRIT_AUTO(struct writ_discovered *, found_freep) found = NULL;
+        struct writ_discover_options options = {0};
         struct writ_err why = {{0}, 0, 0};
-        writ_result r = writ_discover_tools(upstream, NULL, &found, &why);
+        writ_result r;
 
+        if (is_pinned(&upstream->program) && !pins.read) {
+            read_accepted(&pins, upstream->node, findings);
+        }
+        options.accepted = pins.accepted;
+        r = writ_discover_tools(upstream, &options, &found, &why);
         if (!writ_is_ok(r)) {
             writ_yaml_find(findings, WRIT_SEVERITY_ERROR, upstream->node, "%s", why.text);
             continue;

@@ -222,8 +222,11 @@ COMMAND(tools_program, "tools program", "CONFIG UPSTREAM", 2, 2,
     "print the digests of a server's program",
     "Reads the files that a server over stdio is made of: its program, the arguments that are paths of files, and those "
     "of its program_digest. Prints lines for program_digest, each with the state of the file: new (not in "
-    "program_digest), same, changed or missing. It starts nothing. Exit 1 when a file of program_digest is changed or "
-    "missing, 0 otherwise.")
+    "program_digest), same, changed, missing, or not_accepted. It starts nothing. Exit 1 when a file of program_digest is "
+    "none of new and same, 0 otherwise.")
+FLAG(tools_program, "accept",
+    "Accept the digests of the files that say accepted in program_digest, as writ tools accept does a definition: they "
+    "are stored beside the ledger, signed with its key. A running gateway takes them within about a second.")
 
 COMMAND(ledger_init, "ledger init", "PATH|URI", 1, 1, "create an empty ledger",
     "The gateway never creates one, so that a wrong path cannot begin an empty history. PATH must "

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
+#include "gateway/io/program_files.h"
 #include "gateway/mcp/odd.h"
 #include "gateway/state/acceptance.h"
 #include "policy/model/config.h"
@@ -119,6 +120,9 @@ list_one(struct tools *tools, struct writ_write *w, struct writ_view name)
         writ_definitions_find(tools->definitions.accepted, name);
     char digest[WRIT_DIGEST_TEXT];
 
+    if (writ_program_files_is_entry(name)) {
+        return; /* writ tools program shows it */
+    }
     if (tools->cli->json) {
         writ_write_object_begin(w);
         put_names(tools, w, name);

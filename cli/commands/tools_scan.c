@@ -9,6 +9,7 @@
 #include "gateway/discover/client_file.h"
 #include "gateway/discover/discover.h"
 #include "gateway/mcp/oddity.h"
+#include "gateway/state/accepted.h"
 #include "policy/decide/approval.h"
 #include "policy/model/host.h"
 #include "policy/read/load.h"
@@ -56,8 +57,10 @@ read_known(struct scan *scan, const struct writ_config *config)
     if (config != NULL && writ_is_ok(writ_keydir_list(config->keys.ptr, &scan->keys, NULL))) {
         WRIT_IGNORE(writ_definitions_load(
             config->files.ptr, WRIT_DEFINITIONS_SEEN, scan->keys, &scan->seen, NULL));
-        WRIT_IGNORE(writ_definitions_load(
-            config->files.ptr, WRIT_DEFINITIONS_ACCEPTED, scan->keys, &scan->accepted, NULL));
+        if (!writ_is_ok(writ_accepted_load(config, scan->keys, NULL, &scan->accepted, NULL))) {
+            WRIT_IGNORE(writ_definitions_load(
+                config->files.ptr, WRIT_DEFINITIONS_ACCEPTED, scan->keys, &scan->accepted, NULL));
+        }
     }
 }
 
@@ -86,11 +89,12 @@ static void
 ask(struct scan *scan, size_t i)
 {
     const struct writ_tools_scan_server *server = &scan->servers[i];
+    const struct writ_discover_options options = {.accepted = scan->accepted};
     struct writ_err err = {{0}, 0, 0};
 
     if (server->fault != NULL) {
         (void)writ_fail(&err, WRIT_E_INVALID, "%s", server->fault);
-    } else if (writ_is_ok(writ_discover_tools(server->server, NULL, &scan->found[i], &err))) {
+    } else if (writ_is_ok(writ_discover_tools(server->server, &options, &scan->found[i], &err))) {
         return;
     }
     (void)writ_view_place(writ_view(err.text, sizeof err.text), scan->why[i]);

@@ -79,7 +79,9 @@ put_state(struct writ_write *w, const struct writ_upstream *upstream,
 
     if (!writ_upstream_is_up(upstream)) {
         state = "down";
-        why = writ_upstream_is_refused(upstream) ? "program_changed" : NULL;
+        why = writ_upstream_is_unaccepted(upstream) ? "program_not_accepted"
+              : writ_upstream_is_refused(upstream)  ? "program_changed"
+                                                    : NULL;
     } else if (writ_upstream_is_left_out(upstream, mono_us)) {
         why = "left_out";
     } else if (sums->recent_failed >= SICK_FAILED && sums->recent_failed == sums->recent) {

@@ -5,6 +5,7 @@
 #include "gateway/admin/api_view.h"
 #include "gateway/admin/ledger_viewer.h"
 #include "gateway/http/query.h"
+#include "gateway/io/program_files.h"
 #include "gateway/mcp/odd.h"
 #include "gateway/state/acceptance.h"
 #include "policy/model/rule.h"
@@ -93,7 +94,11 @@ put_all(struct tools_view *a, struct writ_write *w)
                         ? -1
                         : writ_view_compare(seen->items[s].name, accepted->items[t].name);
 
-        put_tool(a, order <= 0 ? seen->items[s].name : accepted->items[t].name, w);
+        struct writ_view name = order <= 0 ? seen->items[s].name : accepted->items[t].name;
+
+        if (!writ_program_files_is_entry(name)) {
+            put_tool(a, name, w);
+        }
         s += order <= 0 ? 1 : 0;
         t += order >= 0 ? 1 : 0;
     }

@@ -431,16 +431,19 @@ means_wipe(struct means *means)
 
 static WRIT_RESULT
 open_means(struct means *means, const struct writ_upstream_config *server,
-    const struct writ_clock *clock, int64_t timeout_us, struct writ_err *err)
+    const struct writ_discover_options *o, struct writ_err *err)
 {
+    const struct writ_clock *clock = o->clock != NULL ? o->clock : writ_clock_system();
     const struct writ_loop_options options = {.clock = clock};
     int64_t ends_us;
 
     WRIT_TRY(writ_tokens_once(server, clock, &means->shown, err));
-    ends_us = writ_clock_mono_us(clock) + timeout_us;
+    ends_us =
+        writ_clock_mono_us(clock) + (o->timeout_us > 0 ? o->timeout_us : WRIT_DISCOVER_TIMEOUT_US);
     WRIT_TRY(writ_loop_new(&options, &means->loop, err));
     if (server->kind == WRIT_UPSTREAM_STDIO) {
-        return writ_discover_stdio_open(server, means->loop, ends_us, &means->link, err);
+        return writ_discover_stdio_open(
+            server, o->accepted, means->loop, ends_us, &means->link, err);
     }
     WRIT_TRY(writ_resolver_open(&means->resolver, err));
     if (means->shown != NULL) {
@@ -461,8 +464,7 @@ writ_discover_tools(const struct writ_upstream_config *server,
     struct talk talk = {.server = server};
 
     WRIT_TRY(found_new(&found, err));
-    WRIT_TRY(open_means(&means, server, o->clock != NULL ? o->clock : writ_clock_system(),
-        o->timeout_us > 0 ? o->timeout_us : WRIT_DISCOVER_TIMEOUT_US, err));
+    WRIT_TRY(open_means(&means, server, o, err));
     talk.link = means.link;
     talk.found = found;
     WRIT_TRY(converse(&talk, err));

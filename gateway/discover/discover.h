@@ -14,13 +14,15 @@
 #include "evidence/json/json.h"
 #include "gateway/mcp/catalog.h"
 #include "policy/model/config.h"
+#include "store/trusted/definitions.h"
 
 #define WRIT_DISCOVER_TIMEOUT_US (INT64_C(60) * 1000 * 1000)
 
 /** Zero takes the default that is named. */
 struct writ_discover_options {
-    int64_t timeout_us;             /* for all of it; 0: WRIT_DISCOVER_TIMEOUT_US */
-    const struct writ_clock *clock; /* NULL: the system's */
+    int64_t timeout_us;                      /* for all of it; 0: WRIT_DISCOVER_TIMEOUT_US */
+    const struct writ_clock *clock;          /* NULL: the system's */
+    const struct writ_definitions *accepted; /* for program_digest; NULL: none */
 };
 
 /** A server's tools. All texts are the server's own, and belong to `arena` or `catalog`. */

@@ -29,6 +29,7 @@ struct stdio_link {
     enum writ_child_why why; /* of the last end */
     int detail;
     bool is_up, answered;
+    const struct writ_definitions *accepted;
     struct writ_program_files files;
     struct writ_err forbidden; /* the last refusal of program_digest */
 };
@@ -119,13 +120,14 @@ static enum writ_child_may
 may_start(void *ctx, struct writ_child *child, int *ret_program)
 {
     struct stdio_link *link = ctx;
-    const struct writ_program_config *program = &link->link.server->program;
+    const struct writ_upstream_config *server = link->link.server;
+    const struct writ_program_list list = {&server->program, server->name, link->accepted};
     writ_result r;
 
-    if (program->n == 0) {
+    if (list.program->n == 0) {
         return WRIT_CHILD_MAY;
     }
-    r = writ_program_files_check(&link->files, program, writ_child_plan(child), writ_clock_system(),
+    r = writ_program_files_check(&link->files, &list, writ_child_plan(child), writ_clock_system(),
         ret_program, &link->forbidden);
     return writ_is_ok(r)           ? WRIT_CHILD_MAY
            : r.code == WRIT_E_BUSY ? WRIT_CHILD_MAY_LATER
@@ -211,9 +213,9 @@ fail_start(const struct stdio_link *link, struct writ_err *err)
     if (link->why == WRIT_CHILD_FORBIDDEN) {
         WRIT_FAIL(err, WRIT_E_IO,
             "%s: it is not started, because program_digest refuses it: %s. Review the program; "
-            "`writ "
-            "tools program` prints its digests.",
-            link->link.label, link->forbidden.text);
+            "`writ tools program` %s.",
+            link->link.label, link->forbidden.text,
+            link->files.unaccepted ? "--accept accepts it" : "prints its digests");
     }
     WRIT_FAIL(err, WRIT_E_IO,
         "%s: it cannot be started: %s. Install the program, or name it with its path.",
@@ -347,8 +349,9 @@ open_child(struct stdio_link *link, struct writ_err *err)
 }
 
 writ_result
-writ_discover_stdio_open(const struct writ_upstream_config *server, struct writ_loop *loop,
-    int64_t ends_us, struct writ_discover_link **ret, struct writ_err *err)
+writ_discover_stdio_open(const struct writ_upstream_config *server,
+    const struct writ_definitions *accepted, struct writ_loop *loop, int64_t ends_us,
+    struct writ_discover_link **ret, struct writ_err *err)
 {
     static const struct writ_discover_link_ops ops = {ask, close_link};
     struct stdio_link *link = writ_alloc(sizeof *link);
@@ -358,6 +361,7 @@ writ_discover_stdio_open(const struct writ_upstream_config *server, struct writ_
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a tool server");
     }
     writ_discover_link_init(&link->link, &ops, server, loop, ends_us);
+    link->accepted = accepted;
     link->answer = writ_buf_make(WRIT_DISCOVER_ANSWER_MAX);
     link->said = writ_buf_make(WRIT_CHILD_SAID_MAX);
     r = open_child(link, err);

@@ -11,6 +11,11 @@
 #define SLICE_BYTES    ((size_t)4 << 20) /* some milliseconds */
 #define PATH_BYTES_MAX 4096
 #define LIST_BYTES_MAX ((size_t)1 << 20)
+#define NAME_BYTES_MAX                                                                             \
+    ((size_t)1 << 16) /* of an entry, as store/trusted/definitions.h reads it                      \
+                       */
+#define TEXT_BYTES_MAX 128
+#define PREFIX         "program:"
 
 /* Where the process would look for its files. */
 struct place {
@@ -106,20 +111,79 @@ is_binary(const struct place *place, int fd)
            writ_view_equal(writ_view(begin, sizeof begin), writ_view(elf, sizeof elf));
 }
 
-static WRIT_RESULT
-check_one(struct writ_pin *pin, const struct writ_program_file *file, const struct place *place,
-    const struct writ_clock *clock, size_t *in_budget, int *in_program, struct writ_err *err)
+static void
+put_entry_name(struct writ_buf *ret, struct writ_view upstream, struct writ_view file)
 {
+    writ_buf_str(ret, PREFIX);
+    writ_buf_put(ret, upstream);
+    writ_buf_byte(ret, '/');
+    writ_buf_put(ret, file);
+}
+
+/* The entry of an accepted file; NULL: nothing is accepted. */
+static WRIT_RESULT
+find_entry(const struct writ_program_list *list, const struct writ_program_file *file,
+    const struct writ_definition **ret, struct writ_err *err)
+{
+    writ_auto_buf name = writ_buf_make(NAME_BYTES_MAX);
+
+    put_entry_name(&name, list->upstream, file->name);
+    WRIT_TRY(writ_buf_check(&name, err));
+    *ret = writ_definitions_find(list->accepted, writ_buf_view(&name));
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+check_accepted(const struct writ_program_list *list, const struct writ_program_file *file,
+    const struct writ_digest *found, const char *path, struct writ_err *err)
+{
+    writ_auto_buf name = writ_buf_make(NAME_BYTES_MAX), text = writ_buf_make(TEXT_BYTES_MAX);
+    const struct writ_definition *accepted;
+    struct writ_definition now;
+    char digest[WRIT_DIGEST_TEXT];
+
+    WRIT_TRY(find_entry(list, file, &accepted, err));
+    WRIT_TRY(writ_program_files_entry(list->upstream, file->name, found, &name, &text, &now, err));
+    if (accepted == NULL || !writ_digest_equal(&accepted->digest, &now.digest)) {
+        writ_digest_text(found, digest);
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "%s %s: %s", path,
+            accepted == NULL ? "is not accepted" : "has another digest than the accepted one",
+            digest);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+check_digest(const struct writ_program_file *file, const struct writ_digest *found,
+    const char *path, struct writ_err *err)
+{
+    char text[WRIT_DIGEST_TEXT];
+
+    if (!writ_digest_equal(found, &file->digest)) {
+        writ_digest_text(found, text);
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "%s has another digest: %s", path, text);
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+check_one(struct writ_program_files *files, const struct writ_program_list *list, size_t i,
+    const struct place *place, const struct writ_clock *clock, size_t *in_budget, int *in_program,
+    struct writ_err *err)
+{
+    const struct writ_program_file *file = &list->program->files[i];
     WRIT_AUTO(int, fd_close) fd = -1;
     struct writ_digest found;
-    char text[WRIT_DIGEST_TEXT];
     const char *path;
 
     WRIT_TRY(open_file(place, file->name, &path, &fd, err));
-    WRIT_TRY(writ_pin_digest(pin, fd, path, clock, in_budget, &found, err));
-    if (!writ_digest_equal(&found, &file->digest)) {
-        writ_digest_text(&found, text);
-        WRIT_FAIL(err, WRIT_E_MISMATCH, "%s has another digest: %s", path, text);
+    WRIT_TRY(writ_pin_digest(&files->pins[i], fd, path, clock, in_budget, &found, err));
+    if (file->accepted) {
+        files->unaccepted = true;
+        WRIT_TRY(check_accepted(list, file, &found, path, err));
+        files->unaccepted = false;
+    } else {
+        WRIT_TRY(check_digest(file, &found, path, err));
     }
     if (*in_program < 0 && is_binary(place, fd)) {
         *in_program = fd;
@@ -129,17 +193,18 @@ check_one(struct writ_pin *pin, const struct writ_program_file *file, const stru
 }
 
 WRIT_RESULT
-writ_program_files_check(struct writ_program_files *files,
-    const struct writ_program_config *program, const struct writ_spawn_plan *plan,
-    const struct writ_clock *clock, int *ret_fd, struct writ_err *err)
+writ_program_files_check(struct writ_program_files *files, const struct writ_program_list *list,
+    const struct writ_spawn_plan *plan, const struct writ_clock *clock, int *ret_fd,
+    struct writ_err *err)
 {
     WRIT_AUTO(struct place, place_wipe) place = {.folder = AT_FDCWD};
     WRIT_AUTO(int, fd_close) fd = -1;
     size_t budget = SLICE_BYTES;
 
+    files->unaccepted = false;
     WRIT_TRY(place_open(plan, &place, err));
-    for (size_t i = 0; i < program->n; i++) {
-        WRIT_TRY(check_one(&files->pins[i], &program->files[i], &place, clock, &budget, &fd, err));
+    for (size_t i = 0; i < list->program->n; i++) {
+        WRIT_TRY(check_one(files, list, i, &place, clock, &budget, &fd, err));
     }
     *ret_fd = fd;
     fd = -1;
@@ -163,15 +228,47 @@ writ_program_files_digest(struct writ_view name, const struct writ_spawn_plan *p
 
 WRIT_RESULT
 writ_program_files_list(
-    const struct writ_program_config *program, struct writ_digest *ret, struct writ_err *err)
+    const struct writ_program_list *list, struct writ_digest *ret, struct writ_err *err)
 {
     writ_auto_buf text = writ_buf_make(LIST_BYTES_MAX);
 
-    for (size_t i = 0; i < program->n; i++) {
-        writ_buf_put(&text, program->files[i].name);
+    for (size_t i = 0; i < list->program->n; i++) {
+        const struct writ_program_file *file = &list->program->files[i];
+        const struct writ_definition *accepted = NULL;
+
+        if (file->accepted) {
+            WRIT_TRY(find_entry(list, file, &accepted, err));
+        }
+        writ_buf_put(&text, file->name);
         writ_buf_byte(&text, '\0');
-        writ_digest_put(&text, &program->files[i].digest);
+        writ_digest_put(&text, accepted != NULL ? &accepted->digest : &file->digest);
     }
     WRIT_TRY(writ_buf_check(&text, err));
     return writ_digest_bytes(writ_buf_view(&text), ret, err);
+}
+
+WRIT_RESULT
+writ_program_files_entry(struct writ_view upstream, struct writ_view file,
+    const struct writ_digest *digest, struct writ_buf *name, struct writ_buf *text,
+    struct writ_definition *ret, struct writ_err *err)
+{
+    struct writ_definition made = {.at = WRIT_LIT("")};
+
+    put_entry_name(name, upstream, file);
+    writ_buf_str(text, "{\"digest\":\"");
+    writ_digest_put(text, digest);
+    writ_buf_str(text, "\"}");
+    WRIT_TRY(writ_buf_check(name, err));
+    WRIT_TRY(writ_buf_check(text, err));
+    made.name = writ_buf_view(name);
+    made.text = writ_buf_view(text);
+    WRIT_TRY(writ_digest_bytes(made.text, &made.digest, err));
+    *ret = made;
+    return WRIT_DONE;
+}
+
+bool
+writ_program_files_is_entry(struct writ_view name)
+{
+    return writ_view_has_prefix(name, WRIT_LIT(PREFIX));
 }

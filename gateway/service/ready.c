@@ -77,7 +77,9 @@ name_refused_programs(const struct writ_gateway *gateway, struct writ_buf *ret)
         if (writ_upstream_is_refused(gateway->upstreams[i])) {
             writ_buf_str(ret, "upstream ");
             writ_buf_put(ret, writ_upstream_config(gateway->upstreams[i])->name);
-            writ_buf_str(ret, ": program changed\n");
+            writ_buf_str(ret, writ_upstream_is_unaccepted(gateway->upstreams[i])
+                                  ? ": program not accepted\n"
+                                  : ": program changed\n");
         }
     }
 }

@@ -157,6 +157,12 @@ writ_stdio_is_refused(const struct writ_stdio *stdio)
     return atomic_load(&stdio->program_changed);
 }
 
+bool
+writ_stdio_is_unaccepted(const struct writ_stdio *stdio)
+{
+    return writ_stdio_is_refused(stdio) && atomic_load(&stdio->program_unaccepted);
+}
+
 void
 writ_stdio_close(struct writ_stdio *stdio)
 {

@@ -40,6 +40,9 @@ void writ_stdio_close(struct writ_stdio *stdio);
 /** Whether `program_digest` refused its last start. Any thread. */
 bool writ_stdio_is_refused(const struct writ_stdio *stdio);
 
+/** Whether that was because an operator must accept a file of it. Any thread. */
+bool writ_stdio_is_unaccepted(const struct writ_stdio *stdio);
+
 bool writ_stdio_is_up(const struct writ_stdio *stdio);
 
 /** Sends. WRIT_E_NOMEM: nothing was begun, and no callback will come. */

@@ -122,9 +122,10 @@ struct writ_stdio {
     size_t flights, listeners_n;
     struct writ_flight *waiting; /* for the protocol families of the server */
     struct writ_program_files program_files;
-    struct writ_err program_why; /* the last refusal; empty: the last start was allowed */
-    int64_t program_told_us;     /* when the log had it */
-    atomic_bool program_changed; /* the last start was refused */
+    struct writ_err program_why;    /* the last refusal; empty: the last start was allowed */
+    int64_t program_told_us;        /* when the log had it */
+    atomic_bool program_changed;    /* the last start was refused */
+    atomic_bool program_unaccepted; /* because an operator must accept a file */
 };
 
 #endif

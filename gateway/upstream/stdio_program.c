@@ -6,18 +6,22 @@
 
 #define TELL_AGAIN_US (INT64_C(60) * 1000 * 1000)
 
-static const struct writ_program_config *
+static struct writ_program_list
 present(const struct writ_stdio *stdio)
 {
-    return writ_config_program(stdio->gateway->workers[0].generation->config, stdio->config->name);
+    const struct writ_generation *generation = stdio->gateway->workers[0].generation;
+    struct writ_view name = stdio->config->name;
+
+    return (struct writ_program_list){
+        writ_config_program(generation->config, name), name, generation->accepted};
 }
 
 /* The zero digest without a list. */
 static WRIT_RESULT
-list_of(const struct writ_program_config *program, struct writ_digest *ret, struct writ_err *err)
+digest_of(const struct writ_program_list *list, struct writ_digest *ret, struct writ_err *err)
 {
     *ret = (struct writ_digest){{0}};
-    return program != NULL ? writ_program_files_list(program, ret, err) : WRIT_DONE;
+    return list->program != NULL ? writ_program_files_list(list, ret, err) : WRIT_DONE;
 }
 
 /* Every call of a refused upstream may ask: the log has it once a minute, unless it changes. */
@@ -33,6 +37,7 @@ refuse(struct writ_stdio *stdio, const struct writ_err *why)
         stdio->program_told_us = now_us;
     }
     stdio->program_why = *why;
+    atomic_store(&stdio->program_unaccepted, stdio->program_files.unaccepted);
     atomic_store(&stdio->program_changed, true);
 }
 
@@ -40,13 +45,13 @@ enum writ_child_may
 writ_stdio_program_ask(struct writ_instance *instance, int *ret_program)
 {
     struct writ_stdio *stdio = instance->stdio;
-    const struct writ_program_config *program = present(stdio);
+    const struct writ_program_list list = present(stdio);
     struct writ_err err = {{0}, 0, 0};
-    writ_result r = list_of(program, &instance->started_under, &err);
+    writ_result r = digest_of(&list, &instance->started_under, &err);
 
-    if (writ_is_ok(r) && program != NULL) {
-        r = writ_program_files_check(&stdio->program_files, program,
-            writ_child_plan(instance->child), stdio->gateway->clock, ret_program, &err);
+    if (writ_is_ok(r) && list.program != NULL) {
+        r = writ_program_files_check(&stdio->program_files, &list, writ_child_plan(instance->child),
+            stdio->gateway->clock, ret_program, &err);
     }
     if (r.code == WRIT_E_BUSY) {
         return WRIT_CHILD_MAY_LATER;
@@ -63,8 +68,9 @@ writ_stdio_program_ask(struct writ_instance *instance, int *ret_program)
 bool
 writ_stdio_program_is_stale(const struct writ_instance *instance)
 {
+    const struct writ_program_list list = present(instance->stdio);
     struct writ_digest now;
 
-    return !writ_is_ok(list_of(present(instance->stdio), &now, NULL)) ||
+    return !writ_is_ok(digest_of(&list, &now, NULL)) ||
            !writ_digest_equal(&now, &instance->started_under);
 }

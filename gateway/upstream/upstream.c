@@ -255,6 +255,12 @@ writ_upstream_is_refused(const struct writ_upstream *upstream)
 }
 
 bool
+writ_upstream_is_unaccepted(const struct writ_upstream *upstream)
+{
+    return upstream->stdio != NULL && writ_stdio_is_unaccepted(upstream->stdio);
+}
+
+bool
 writ_upstream_answers(const struct writ_upstream *upstream)
 {
     return writ_upstream_is_up(upstream) &&

@@ -42,6 +42,9 @@ bool writ_upstream_is_up(const struct writ_upstream *upstream);
 /** Whether `program_digest` refused the last start of its child. Any thread. */
 bool writ_upstream_is_refused(const struct writ_upstream *upstream);
 
+/** Whether that was because an operator must accept a file of it. Any thread. */
+bool writ_upstream_is_unaccepted(const struct writ_upstream *upstream);
+
 /** Whether it is up, and at least one of its last WRIT_UPSTREAM_FAILURES messages had an answer.
  * For the operator: calls are made in any case. Any thread. */
 bool writ_upstream_answers(const struct writ_upstream *upstream);

@@ -132,7 +132,9 @@ struct writ_authorization_config {
 struct writ_program_file {
     struct writ_view name; /* NUL-terminated: stdio[0], which stands for the program that is
                               executed; or a path, as the child would open it */
-    struct writ_digest digest;
+    bool accepted; /* its digest is the one that an operator accepted (gateway/io/program_files.h)
+                    */
+    struct writ_digest digest; /* else: this one */
 };
 
 /** `program_digest`: the files that a program is made of. */

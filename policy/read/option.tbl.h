@@ -261,8 +261,9 @@ SWITCH(upstream, "client_environment", client_environment, RESTART, "false",
 PATH(upstream, "directory", directory, RESTART, 1, 4096, NONE, "Working directory of the child.")
 PAIRS(upstream, "program_digest", program_digest, LIVE, 32,
     "Digests of the files that the server is made of, by path: the program, named as in stdio, and others such as "
-    "its script and its lock file. They are compared before each start of a child; when one differs, the program is "
-    "not started and calls are refused. `writ tools program` prints them.")
+    "its script and its lock file. `accepted` in place of a digest: the one that `writ tools program --accept` recorded. "
+    "They are compared before each start of a child; when one differs, the program is not started and calls are refused. "
+    "`writ tools program` prints them.")
 WORD(upstream, "sharing", sharing, RESTART, sharing_words, "session",
     "session: each session has its own child, and so have the requests of each agent that come "
     "without one. all: one child serves all clients, and gets no client capabilities in initialize.")

@@ -78,9 +78,11 @@ read_program_file(struct writ_options *o, const struct writ_yaml *node,
         WRIT_OPTION_FAULT(
             o, node, "with client_environment it must be a whole path: clients set the folder");
     }
-    if (!writ_is_ok(writ_digest_read(file.value, &ret->digest, NULL))) {
+    ret->accepted = writ_view_is(file.value, "accepted");
+    if (!ret->accepted && !writ_is_ok(writ_digest_read(file.value, &ret->digest, NULL))) {
         WRIT_OPTION_FAULT(o, node,
-            "must be sha256: and 64 lower-case hex digits. `writ tools program` prints it");
+            "must be accepted, or sha256: and 64 lower-case hex digits. `writ tools program` "
+            "prints it");
     }
 }
 

@@ -2,7 +2,7 @@
 // though gateways are killed, paused and restarted, and the database is.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '../support/js/on-postgres.mjs';
@@ -487,4 +487,45 @@ test('both gateways run the crew that guards a tool, and one vote counts', async
   }
   assert.deepEqual([a, b].flatMap((gateway) => gateway.log).filter((l) => l.event === 'ballot_failed'), []);
   sound(a);
+});
+
+// ---- what an operator accepts
+
+test('a program that is accepted at one gateway is accepted at all', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'writ-program-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const file = join(dir, 'server.mjs');
+  const put = (word) => writeFileSync(file, `import { createInterface } from 'node:readline';
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  const result = method === 'initialize'
+    ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'up', version: '1' } }
+    : method === 'tools/list' ? { tools: [{ name: 'pay', inputSchema: { type: 'object' } }] }
+    : method === 'tools/call' ? { content: [{ type: 'text', text: '${word}' }] } : undefined;
+  const answer = result ? { result } : { error: { code: -32601, message: 'unknown' } };
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+});\n`);
+  put('one');
+  const [a, b] = await startFleet(t, { agents: [ADA.entry], tools: { 'up/*': { scope: 's', arguments: ANY } },
+    upstreams: { up: { stdio: [process.execPath, file], program_digest: { [process.execPath]: 'accepted',
+      [file]: 'accepted' } } } });
+  const call = async (gw) => {
+    try {
+      const answer = await (await ada(gw)).call('up__pay', { n: Math.random() });
+      return answer.said ?? answer.reason;
+    } catch (error) {
+      return error.message;
+    }
+  };
+  const accept = async (gw) => {
+    const run = writ(['tools', 'program', gw.configFile, 'up', '--accept'], { cwd: gw.dir });
+    assert.equal(run.code, 0, run.err);
+  };
+  for (const gw of [a, b]) await gw.waitLog('upstream_program_changed');
+  await accept(a);
+  for (const gw of [a, b]) await until(async () => await call(gw) === 'one', 'the accepted program');
+  put('two');
+  await accept(b);
+  for (const gw of [a, b]) await until(async () => await call(gw) === 'two', 'the next program');
+  assert.equal(sound(b).sound, true);
 });

@@ -4,12 +4,13 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { linesOf, prepare, sha256, until, writ, writBeside } from '../support/js/gateway.mjs';
+import { ANYBODY, bearer, linesOf, prepare, sha256, until, writ, writBeside } from '../support/js/gateway.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 
 const NODE = process.execPath;
 const PEERS = new URL('../support/npm/peers.mjs', import.meta.url).href;
 const RULE = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
+const ROOT = bearer('root', { subject: 'rita', role: 'auditor' });
 const digest = (bytes) => `sha256:${sha256(bytes)}`;
 
 /** A server of the official SDK. Each start is a line of the file that it is given. */
@@ -34,7 +35,8 @@ serveStdio(() => {
 const nodeDigest = digest(readFileSync(NODE));
 
 async function setUp(t, { pinned = 'one', serves = true } = {}) {
-  const gw = prepare(t, { loops: 2, tools: { 'up/version': RULE, 'up/wait': RULE } });
+  const gw = prepare(t, { loops: 2, agents: [ANYBODY, ROOT.entry], administrators: ['rita'],
+    auditors: ['auditor'], tools: { 'up/version': RULE, 'up/wait': RULE } });
   const file = join(gw.dir, 'server.mjs'), record = join(gw.dir, 'record');
   const put = (version) => writeFileSync(file, script(version));
   const config = (version) => ({ ...gw.config, upstreams: { up: {
@@ -164,4 +166,85 @@ test('commands that start a server look first, and writ tools program prints the
   assert.match(printed.out, /"server\.mjs": sha256:[0-9a-f]{64} {2}# new/);
   const lines = Object.fromEntries([...printed.out.matchAll(/^ {6}"(.*)": (sha256:\S+)/gm)].map((m) => [m[1], m[2]]));
   assert.deepEqual([lines[NODE], lines['server.mjs']], [nodeDigest, digest(script('two'))]);
+});
+
+test('a digest that is accepted, not configured, holds until the program changes, and after a restart', async (t) => {
+  const s = await setUp(t, { pinned: undefined, serves: false });
+  const { gw } = s;
+  const program = (...more) => writBeside(['tools', 'program', gw.configFile, 'up', ...more], { cwd: gw.dir });
+  const states = async () => Object.fromEntries(JSON.parse((await program('--json')).out).files
+    .filter((f) => f.state !== 'new').map((f) => [f.file, f.state]));
+  const api = async (path) => (await fetch(`http://127.0.0.1:${gw.adminPort}/v1${path}`,
+    { headers: { authorization: `Bearer ${ROOT.token}` } })).json();
+  const config = (value) => ({ ...s.config(undefined), upstreams: { up: { ...s.config(undefined).upstreams.up,
+    program_digest: { [NODE]: nodeDigest, 'server.mjs': value } } } });
+  await gw.stop();
+  const starts = s.starts().length;
+  gw.configure(config(digest(script('one'))));
+  const none = await program('--accept');
+  assert.match(none.err, /no file of its program_digest has `accepted`/);
+  gw.configure(config('accepted'));
+  assert.deepEqual(await states(), { [NODE]: 'same', 'server.mjs': 'not_accepted' });
+  assert.equal((await program()).code, 1);
+  await gw.start();
+  assert.equal((await s.version()).reason, 'upstream_program_changed');
+  const line = await gw.waitLog('upstream_program_changed');
+  assert.equal(line.why, `server.mjs is not accepted: ${digest(script('one'))}`);
+  assert.match((await gw.admin('/readyz')).text, /upstream up: program not accepted/);
+  const [shown] = (await api('/overview?span=hour')).upstreams;
+  assert.deepEqual([shown.state, shown.why], ['down', 'program_not_accepted']);
+  assert.equal(s.starts().length, starts, 'nothing was started');
+
+  const accepted = await program('--accept');
+  assert.equal(accepted.code, 0, accepted.err);
+  assert.ok(accepted.out.includes(`"server.mjs": accepted  # ${digest(script('one'))} same\n`), accepted.out);
+  await until(async () => (await s.version()).said === 'one', 'the program to be started');
+  assert.equal((await program()).code, 0);
+  const lists = await writBeside(['check', '--tools', gw.configFile], { cwd: gw.dir });
+  assert.equal(lists.code, 0, lists.out + lists.err);
+  const listed = JSON.parse((await writBeside(['tools', 'list', gw.configFile, '--json'], { cwd: gw.dir })).out);
+  for (const { tools } of [listed, await api('/tools')]) assert.deepEqual(tools.filter((one) => /program/.test(one.tool)), []);
+
+  s.put('two');
+  await killAll(s);
+  assert.equal((await s.version()).reason, 'upstream_program_changed');
+  assert.equal(refusals(gw).at(-1).why,
+    `server.mjs has another digest than the accepted one: ${digest(script('two'))}`);
+  assert.deepEqual(await states(), { [NODE]: 'same', 'server.mjs': 'changed' });
+  const refused = await writBeside(['check', '--tools', gw.configFile], { cwd: gw.dir });
+  assert.match(refused.out + refused.err, /than the accepted one: .* --accept accepts it/);
+  assert.equal((await program('--accept')).code, 0);
+  await until(async () => (await s.version()).said === 'two', 'the new program');
+
+  // the ledger has it: neither a lost file nor the old program brings the first acceptance back
+  await gw.stop();
+  rmSync(gw.path('ledger.db.accepted.json'));
+  assert.deepEqual(await states(), { [NODE]: 'same', 'server.mjs': 'same' });
+  await gw.start();
+  await until(async () => (await s.version()).said === 'two', 'the program after a restart');
+  s.put('one');
+  await killAll(s);
+  assert.equal((await s.version()).reason, 'upstream_program_changed');
+  gw.verify();
+});
+
+test('an acceptance reaches a child that runs the program of the one before', async (t) => {
+  const s = await setUp(t, { pinned: undefined, serves: false });
+  const { gw } = s;
+  const config = s.config(undefined);
+  config.upstreams.up.program_digest = { 'server.mjs': 'accepted', [NODE]: nodeDigest };
+  await gw.stop();
+  gw.configure(config);
+  const accept = async () => {
+    const run = await writBeside(['tools', 'program', gw.configFile, 'up', '--accept'], { cwd: gw.dir });
+    assert.equal(run.code, 0, run.err);
+  };
+  await accept();
+  await gw.start();
+  await until(async () => (await s.version()).said === 'one', 'the program');
+  s.put('two');
+  assert.equal((await s.version()).said, 'one', 'a child that runs is not touched by the file');
+  await accept();
+  await until(async () => (await s.version()).said === 'two', 'the accepted program to take its place');
+  gw.verify();
 });

@@ -79,6 +79,7 @@ function budgetsNear({ near }) {
 
 const SICK = {
   program_changed: () => 'its program is not the one that the configuration names',
+  program_not_accepted: (one) => ['its program waits for acceptance: ', el('code', {}, `writ tools program --accept CONFIG ${one.name}`)],
   left_out: () => 'it did not answer a list',
   failing: () => 'every call of the last five minutes failed',
   slow: (one) => `95 % of the calls of the last five minutes within ${micros(one.recent_us)}, in the day before within ${micros(one.before_us)}`,

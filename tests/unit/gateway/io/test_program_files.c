@@ -17,6 +17,7 @@
 #define LARGE ((size_t)9 << 20) /* more than two slices */
 
 static char folder[300], path_variable[320];
+static struct writ_definitions *accepted;
 
 static struct writ_spawn_plan *
 plan_of(const char *program, const char *directory)
@@ -59,12 +60,14 @@ check(const struct writ_spawn_plan *plan, const struct writ_program_file *files,
 {
     struct writ_program_files *known = calloc(1, sizeof *known);
     const struct writ_program_config program = {files, n};
+    const struct writ_program_list list = {&program, WRIT_LIT("up"), accepted};
     writ_result r = {WRIT_E_BUSY};
 
     ck_assert_ptr_nonnull(known);
     while (r.code == WRIT_E_BUSY) {
-        r = writ_program_files_check(known, &program, plan, writ_clock_system(), ret_fd, err);
+        r = writ_program_files_check(known, &list, plan, writ_clock_system(), ret_fd, err);
     }
+    ck_assert(!known->unaccepted || (r.code == WRIT_E_MISMATCH && files[0].accepted));
     free(known);
     return r;
 }
@@ -91,6 +94,65 @@ START_TEST(check_finds_the_program_in_path_and_files_from_the_folder)
     (void)put("script", WRIT_LIT("print"));
     (void)put("server", WRIT_LIT("#!/bin/bash\n"));
     ck_assert_code(check(plan, files, 2, &fd, &err), WRIT_E_MISMATCH);
+    writ_spawn_plan_free(plan);
+}
+END_TEST
+
+static void
+accept(const char *upstream, const char *file, struct writ_view bytes)
+{
+    writ_auto_buf name = writ_buf_make(100), text = writ_buf_make(200);
+    struct writ_definition entry;
+    struct writ_digest digest;
+
+    ck_assert_ok(writ_digest_bytes(bytes, &digest, NULL));
+    ck_assert_ok(writ_program_files_entry(
+        writ_view_str(upstream), writ_view_str(file), &digest, &name, &text, &entry, NULL));
+    ck_assert(writ_program_files_is_entry(entry.name));
+    ck_assert_ok(writ_definitions_put(accepted, &entry, NULL));
+}
+
+static struct writ_digest
+list_digest(const struct writ_program_file *file)
+{
+    const struct writ_program_config program = {file, 1};
+    const struct writ_program_list list = {&program, WRIT_LIT("up"), accepted};
+    struct writ_digest ret;
+
+    ck_assert_ok(writ_program_files_list(&list, &ret, NULL));
+    return ret;
+}
+
+START_TEST(check_of_an_accepted_file_takes_the_digest_that_was_accepted_for_this_upstream)
+{
+    const struct writ_program_file file = {.name = WRIT_LIT("server"), .accepted = true};
+    struct writ_spawn_plan *plan;
+    struct writ_err err = {0};
+    struct writ_digest before, after;
+    int fd;
+
+    (void)put("server", WRIT_LIT("#!/bin/sh\n"));
+    plan = plan_of("server", NULL);
+    ck_assert_code(check(plan, &file, 1, &fd, &err), WRIT_E_MISMATCH);
+    ck_assert_ptr_nonnull(strstr(err.text, "server is not accepted: sha256:"));
+    ck_assert_ok(writ_definitions_new(&accepted, NULL));
+    accept("other", "server", WRIT_LIT("#!/bin/sh\n"));
+    accept("up", "script", WRIT_LIT("#!/bin/sh\n"));
+    before = list_digest(&file);
+    ck_assert_code(check(plan, &file, 1, &fd, &err), WRIT_E_MISMATCH);
+    accept("up", "server", WRIT_LIT("#!/bin/sh\n"));
+    after = list_digest(&file);
+    ck_assert(!writ_digest_equal(&before, &after));
+    ck_assert_ok(check(plan, &file, 1, &fd, &err));
+    (void)put("server", WRIT_LIT("#!/bin/bash\n"));
+    ck_assert_code(check(plan, &file, 1, &fd, &err), WRIT_E_MISMATCH);
+    ck_assert_ptr_nonnull(
+        strstr(err.text, "server has another digest than the accepted one: sha256:"));
+    accept("up", "server", WRIT_LIT("#!/bin/bash\n"));
+    ck_assert_ok(check(plan, &file, 1, &fd, &err));
+    ck_assert(!writ_program_files_is_entry(WRIT_LIT("program/server")));
+    writ_definitions_free(accepted);
+    accepted = NULL;
     writ_spawn_plan_free(plan);
 }
 END_TEST
@@ -124,6 +186,7 @@ START_TEST(check_of_a_large_file_takes_more_than_one_turn)
     struct writ_program_files *known = calloc(1, sizeof *known);
     struct writ_program_file file = file_of("server", all);
     const struct writ_program_config program = {&file, 1};
+    const struct writ_program_list list = {&program, WRIT_LIT("up"), NULL};
     struct writ_spawn_plan *plan = plan_of("server", NULL);
     unsigned busy = 0;
     writ_result r;
@@ -131,8 +194,9 @@ START_TEST(check_of_a_large_file_takes_more_than_one_turn)
 
     ck_assert_ptr_nonnull(known);
     (void)put("server", all);
-    while ((r = writ_program_files_check(known, &program, plan, writ_clock_system(), &fd, NULL))
-               .code == WRIT_E_BUSY) {
+    while (
+        (r = writ_program_files_check(known, &list, plan, writ_clock_system(), &fd, NULL)).code ==
+        WRIT_E_BUSY) {
         busy++;
     }
     ck_assert_ok(r);
@@ -195,7 +259,8 @@ START_TEST(list_differs_for_another_name_and_for_another_digest)
 
     for (size_t i = 0; i < 3; i++) {
         const struct writ_program_config program = {&files[i], 1};
-        ck_assert_ok(writ_program_files_list(&program, &digests[i], NULL));
+        const struct writ_program_list list = {&program, WRIT_LIT("up"), NULL};
+        ck_assert_ok(writ_program_files_list(&list, &digests[i], NULL));
     }
     ck_assert(!writ_digest_equal(&digests[0], &digests[1]));
     ck_assert(!writ_digest_equal(&digests[0], &digests[2]));
@@ -205,4 +270,5 @@ END_TEST
 WRIT_UNIT_MAIN("program_files", check_finds_the_program_in_path_and_files_from_the_folder,
     check_refuses_a_file_that_is_not_there, check_of_a_large_file_takes_more_than_one_turn,
     start_runs_the_checked_binary_after_its_name_was_taken,
-    list_differs_for_another_name_and_for_another_digest)
+    list_differs_for_another_name_and_for_another_digest,
+    check_of_an_accepted_file_takes_the_digest_that_was_accepted_for_this_upstream)
