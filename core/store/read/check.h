@@ -67,7 +67,9 @@ struct writ_check {
         uint64_t leaf, lines;  /* of the row: its first record, and how many it has */
         uint64_t at;
         bool has_row, has_next; /* such a row; another one behind it, at which BODIES stands */
+        bool begun;             /* a record was read */
     } read;                     /* verify.c */
+    bool overtaken;             /* records were removed that were to be read next */
     struct writ_buf pool;       /* check_pool.c */
     struct writ_row row;
     struct writ_said said; /* an archived record has no columns: those that it states */

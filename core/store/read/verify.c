@@ -1,5 +1,6 @@
 /* Records are read in the order of the log, in batches, so that no snapshot is held for long:
- * appended records do not change. */
+ * appended records do not change. When records go that were to be read next, a run that was begun
+ * has a gap: the verification begins again, with what is left. */
 #include "store/read/verify.h"
 
 #include "evidence/record/profile.h"
@@ -126,9 +127,14 @@ check_some(struct writ_check *v, uint64_t *leaf, uint64_t last)
     writ_result result;
 
     WRIT_TRY(read_first(v));
+    v->overtaken = v->read.begun && *leaf < v->first;
+    if (v->overtaken) {
+        WRIT_FAIL(v->err, WRIT_E_BUSY, "records were removed before they were verified");
+    }
     if (*leaf < v->first) {
         return writ_check_removed(v, leaf);
     }
+    v->read.begun = true;
     result = check_records(v, leaf, last);
     writ_sql_reset(v->statements[WRIT_CHECK_SQL_RECORDS]);
     writ_sql_reset(v->statements[WRIT_CHECK_SQL_BODIES]);
@@ -292,12 +298,12 @@ writ_verify_ledger(const char *path, const struct writ_keyring *ring,
     return writ_verify_joined(path, NULL, ring, progress, ctx, ret, err);
 }
 
-WRIT_RESULT
-writ_verify_joined(const char *path, const char *archive, const struct writ_keyring *ring,
+/* Verifies once; *ret_again: it must begin again. */
+static WRIT_RESULT
+verify_once(const char *path, const char *archive, const struct writ_keyring *ring,
     bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
-    struct writ_verify_report *ret, struct writ_err *err)
+    struct writ_verify_report *report, bool *ret_again, struct writ_err *err)
 {
-    struct writ_verify_report *report = writ_alloc(sizeof *report);
     struct writ_check v = {
         .report = report,
         .before_us = INT64_MIN,
@@ -308,12 +314,10 @@ writ_verify_joined(const char *path, const char *archive, const struct writ_keyr
         .read.bytes = writ_buf_make(WRIT_DISK_BYTES_MAX),
         .err = err,
     };
-    writ_result result;
+    writ_result result =
+        archive == NULL ? WRIT_DONE : writ_archive_read_open(archive, &v.archive, err);
 
-    if (report == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to verify");
-    }
-    result = archive == NULL ? WRIT_DONE : writ_archive_read_open(archive, &v.archive, err);
+    *report = (struct writ_verify_report){0};
     if (writ_is_ok(result)) {
         result = prepare(&v, path, ring);
     }
@@ -322,6 +326,25 @@ writ_verify_joined(const char *path, const char *archive, const struct writ_keyr
     }
     wipe(&v);
     writ_archive_read_close(v.archive);
+    *ret_again = v.overtaken;
+    return result;
+}
+
+WRIT_RESULT
+writ_verify_joined(const char *path, const char *archive, const struct writ_keyring *ring,
+    bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
+    struct writ_verify_report *ret, struct writ_err *err)
+{
+    struct writ_verify_report *report = writ_alloc(sizeof *report);
+    bool again = true;
+    writ_result result;
+
+    if (report == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to verify");
+    }
+    do {
+        result = verify_once(path, archive, ring, progress, ctx, report, &again, err);
+    } while (again);
     if (writ_is_ok(result)) {
         *ret = *report;
     }

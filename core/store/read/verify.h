@@ -23,7 +23,8 @@
 #include "store/read/verify_report.h"
 
 /**
- * Verifies the records that exist when it begins.
+ * Verifies the records that exist when it begins; when some of these are removed before they were
+ * read, it begins again.
  *
  * @param ring      keys of the ledger, whose signatures are required; NULL: none
  * @param progress  called now and then, stops the work when it returns false; may be NULL

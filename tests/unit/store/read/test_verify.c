@@ -8,6 +8,8 @@
 #include "store/read/reader.h"
 #include "store/read/verify.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +48,52 @@ START_TEST(verify_of_a_live_ledger_finds_no_problem)
     report = verified(&kit);
     ck_assert_uint_eq(report.problems, 0);
     writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* Writers that keep a ledger busy. */
+#define WRITERS 4
+static struct writ_kit busy;
+static atomic_int writer;
+static atomic_bool enough;
+
+static void *
+keep_writing(void *arg)
+{
+    int number = atomic_fetch_add(&writer, 1);
+
+    (void)arg;
+    for (int i = 0; !atomic_load(&enough); i++) {
+        char text[32];
+
+        (void)snprintf(text, sizeof text, "%d.%d", number, i);
+        writ_kit_run(&busy, (spec){.argument = text, .boundary = i % 7 == 0 ? text : NULL});
+    }
+    return NULL;
+}
+
+START_TEST(verify_beside_a_busy_writer_finds_no_problem)
+{
+    pthread_t writers[WRITERS];
+    uint64_t records = 0;
+
+    writ_kit_start(&busy);
+    for (size_t i = 0; i < WRITERS; i++) {
+        ck_assert_int_eq(pthread_create(&writers[i], NULL, keep_writing, NULL), 0);
+    }
+    while (records < 3000) {
+        struct writ_verify_report report = verified(&busy);
+
+        ck_assert_msg(report.problems == 0, "of %llu records, record %llu: %s",
+            (unsigned long long)report.records, (unsigned long long)report.list[0].leaf,
+            report.list[0].what);
+        records = report.records;
+    }
+    atomic_store(&enough, true);
+    for (size_t i = 0; i < WRITERS; i++) {
+        ck_assert_int_eq(pthread_join(writers[i], NULL), 0);
+    }
+    writ_kit_wipe(&busy);
 }
 END_TEST
 
@@ -420,7 +468,8 @@ START_TEST(statements_with_a_long_log_scan_no_table)
 END_TEST
 
 WRIT_UNIT_MAIN("verify", verify_of_a_live_ledger_finds_no_problem,
-    verify_of_an_empty_ledger_finds_no_problem, verify_of_every_change_names_the_first_bad_record,
+    verify_beside_a_busy_writer_finds_no_problem, verify_of_an_empty_ledger_finds_no_problem,
+    verify_of_every_change_names_the_first_bad_record,
     records_of_a_group_share_rows_and_are_read_one_by_one, verify_of_a_change_inside_a_row_finds_it,
     verify_when_stopped_ends, verify_counts_problems_beyond_the_list,
     verify_of_another_file_is_refused, statements_with_a_long_log_scan_no_table)

@@ -4,6 +4,7 @@
 
 #include "store/read/verify.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define DAY_US (86400 * WRIT_KIT_S)
@@ -268,10 +269,53 @@ START_TEST(ledger_from_which_more_is_missing_does_not_open)
 }
 END_TEST
 
+/* The first part of a verification ends inside of a group, of which the rest goes then. */
+static bool
+remove_meanwhile(void *ctx, uint64_t done, uint64_t all)
+{
+    struct writ_kit *kit = ctx;
+
+    if (first_of(kit) == 0) {
+        ck_assert_uint_lt(done, all / 2);
+        (void)remove_before(kit, DAY_US, WHOLE);
+        ck_assert_uint_gt((uint64_t)first_of(kit), done);
+    }
+    return true;
+}
+
+START_TEST(verification_begins_again_when_records_go_before_it)
+{
+    struct writ_verify_report report;
+    struct writ_kit kit;
+
+    start(&kit);
+    run_of(&kit, "odd");
+    for (int i = 0; i < 600; i++) { /* two records each, in one group */
+        char text[16];
+        struct writ_kit_call *call;
+
+        (void)snprintf(text, sizeof text, "%d", i);
+        call = writ_kit_call(
+            &kit, (spec){.boundary = "long", .argument = text, .route = WRIT_DECISION_DENY});
+        ck_assert_int_eq(writ_kit_decide(&kit, call), WRIT_OK);
+        writ_kit_call_free(call);
+    }
+    ck_assert_int_eq(writ_kit_seal(&kit, "long", NULL), WRIT_OK);
+    writ_kit_pass(&kit, 2 * DAY_US);
+    run_of(&kit, "e");
+    ck_assert_ok(writ_verify_ledger(kit.path, kit.ring, remove_meanwhile, &kit, &report, NULL));
+    ck_assert_msg(report.problems == 0, "record %llu: %s", (unsigned long long)report.list[0].leaf,
+        report.list[0].what);
+    ck_assert_uint_gt(report.first, 1000);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("removing", records_before_the_time_go_in_whole_groups,
     records_that_the_archive_lacks_stay, archive_of_other_records_is_refused,
     open_run_keeps_its_records_and_is_named, run_that_was_removed_stays_sealed_over_a_start,
     claims_and_budgets_keep_the_records_of_their_time,
     budget_over_removed_records_is_refused_with_its_remedy,
     manifest_of_fewer_records_than_were_removed_is_not_used,
-    ledger_from_which_more_is_missing_does_not_open)
+    ledger_from_which_more_is_missing_does_not_open,
+    verification_begins_again_when_records_go_before_it)
