@@ -174,8 +174,9 @@ covers(['ledger migrate', 'store status'], async ({ t }) => {
   shows('store status', [store]);
   await cluster.standby(t, { synchronous: true });
   const ledger = { gateway: 'one', files: 'files' };
-  await startGateway(t, { agents: [ANYBODY], upstreams: {}, tools: {}, store, ledger });
+  const gw = await startGateway(t, { agents: [ANYBODY], upstreams: {}, tools: {}, store, ledger });
   shows('store status', [store]);
+  await gw.stop(); // it would extend its lease again
   await cluster.sql("UPDATE gateway SET state = 1, lease_us = 1");
   shows('store status', [store], { code: 1 });
 });
