@@ -10,7 +10,7 @@
 
 #define READ_BYTES 65536
 #define REST_S     2 /* coarser than the clock of any file system */
-#define US_PER_S   1000000
+#define US_PER_S   INT64_C(1000000)
 
 static bool
 is_same(const struct stat *a, const struct stat *b)
@@ -28,13 +28,18 @@ writ_pin_wipe(struct writ_pin *pin)
 }
 
 static WRIT_RESULT
-begin(struct writ_pin *pin, const struct stat *info, struct writ_err *err)
+begin(struct writ_pin *pin, const struct stat *info, int64_t mono_us, struct writ_err *err)
 {
+    bool same = pin->since_us != 0 && is_same(&pin->first, info);
+    int64_t since_us = same ? pin->since_us : mono_us;
+
     if (pin->stream.begun && is_same(&pin->reading, info)) {
         return WRIT_DONE;
     }
     writ_pin_wipe(pin);
-    pin->reading = *info;
+    pin->first = pin->reading = *info;
+    pin->since_us = since_us;
+    pin->begun_us = mono_us;
     return writ_digest_stream_init(&pin->stream, err);
 }
 
@@ -67,6 +72,14 @@ read_on(struct writ_pin *pin, int fd, const char *path, size_t *in_budget, struc
     return WRIT_DONE;
 }
 
+/* Whether its times would tell a change after it was read. */
+static bool
+has_rested(const struct writ_pin *pin, const struct stat *info, const struct writ_clock *clock)
+{
+    return info->st_ctim.tv_sec + REST_S < writ_clock_wall_us(clock) / US_PER_S ||
+           pin->begun_us - pin->since_us > REST_S * US_PER_S;
+}
+
 /* The file has been read to its end. */
 static WRIT_RESULT
 learn(struct writ_pin *pin, int fd, const char *path, const struct writ_clock *clock,
@@ -82,7 +95,7 @@ learn(struct writ_pin *pin, int fd, const char *path, const struct writ_clock *c
     pin->stream.begun = false;
     pin->offset = 0;
     pin->seen = after;
-    pin->known = after.st_ctim.tv_sec + REST_S < writ_clock_wall_us(clock) / US_PER_S;
+    pin->known = has_rested(pin, &after, clock);
     return WRIT_DONE;
 }
 
@@ -96,7 +109,7 @@ writ_pin_digest(struct writ_pin *pin, int fd, const char *path, const struct wri
         WRIT_FAIL(err, WRIT_E_INVALID, "%s is not a regular file", path);
     }
     if (!pin->known || !is_same(&pin->seen, &info)) {
-        writ_result r = begin(pin, &info, err);
+        writ_result r = begin(pin, &info, writ_clock_mono_us(clock), err);
 
         r = writ_is_ok(r) ? read_on(pin, fd, path, in_budget, err) : r;
         if (!writ_is_ok(r)) {

@@ -3,7 +3,9 @@
  *
  * A file is the same while device, inode, size, mtime and ctime are: a program can set every one of
  * them but the ctime, which the kernel sets at each change. A file that changed within the last
- * seconds is read again each time, because its times may not tell the next change. */
+ * seconds is read again each time, because its times may not tell the next change. One whose ctime
+ * is ahead of the clock, which was set back, is kept when it has been the same for those seconds
+ * before it was read. */
 #ifndef WRIT_GATEWAY_PIN_H
 #define WRIT_GATEWAY_PIN_H
 
@@ -14,10 +16,13 @@
 
 /** What is known of one file. Begin with zeros. Owned by one thread; it holds no descriptor. */
 struct writ_pin {
-    struct stat seen; /* the file that `found` is of, when `known` */
+    struct stat first; /* the file of the last look */
+    int64_t since_us;  /* monotonic: the first look at that file */
+    struct stat seen;  /* the file that `found` is of, when `known` */
     struct writ_digest found;
     bool known;
     struct stat reading; /* the file that is being read, when the stream has begun */
+    int64_t begun_us;    /* monotonic: when that began */
     struct writ_digest_stream stream;
     off_t offset;
 };

@@ -11,9 +11,7 @@
 #define SLICE_BYTES    ((size_t)4 << 20) /* some milliseconds */
 #define PATH_BYTES_MAX 4096
 #define LIST_BYTES_MAX ((size_t)1 << 20)
-#define NAME_BYTES_MAX                                                                             \
-    ((size_t)1 << 16) /* of an entry, as store/trusted/definitions.h reads it                      \
-                       */
+#define NAME_BYTES_MAX ((size_t)1 << 16) /* as store/trusted/definitions.h reads it */
 #define TEXT_BYTES_MAX 128
 #define PREFIX         "program:"
 

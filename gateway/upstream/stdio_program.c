@@ -41,6 +41,23 @@ refuse(struct writ_stdio *stdio, const struct writ_err *why)
     atomic_store(&stdio->program_changed, true);
 }
 
+/* Clients of this upstream set the folder, and what is known of a file is shared by all of them. A
+ * reload may bring a list of a configuration in which they do not. */
+static WRIT_RESULT
+check_names(
+    const struct writ_stdio *stdio, const struct writ_program_list *list, struct writ_err *err)
+{
+    for (size_t i = 0; stdio->config->client_environment && i < list->program->n; i++) {
+        struct writ_view name = list->program->files[i].name;
+
+        if (name.ptr[0] != '/') {
+            WRIT_FAIL(err, WRIT_E_INVALID, "%s is not a whole path, and clients set the folder",
+                name.ptr);
+        }
+    }
+    return WRIT_DONE;
+}
+
 enum writ_child_may
 writ_stdio_program_ask(struct writ_instance *instance, int *ret_program)
 {
@@ -49,6 +66,9 @@ writ_stdio_program_ask(struct writ_instance *instance, int *ret_program)
     struct writ_err err = {{0}, 0, 0};
     writ_result r = digest_of(&list, &instance->started_under, &err);
 
+    if (writ_is_ok(r) && list.program != NULL) {
+        r = check_names(stdio, &list, &err);
+    }
     if (writ_is_ok(r) && list.program != NULL) {
         r = writ_program_files_check(&stdio->program_files, &list, writ_child_plan(instance->child),
             stdio->gateway->clock, ret_program, &err);

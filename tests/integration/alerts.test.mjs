@@ -160,6 +160,13 @@ if (insideOwnMounts) {
     return soon.split('\n').filter((l) => l.startsWith('writ_certificate')).map((l) => `${l}\n`).join('');
   }
 
+  test('a program that is not the one of program_digest', async (t) => {
+    const gw = await startGateway(t, { upstreams: { up: { stdio: [process.execPath],
+      program_digest: { [process.execPath]: `sha256:${'0'.repeat(64)}` } } } });
+    await gw.waitLog('upstream_program_changed');
+    fires([[await scrape(gw), FAULT_MIN]], ['WritUpstreamDown', 'WritUpstreamRefused']);
+  });
+
   test('an anchor and a place for messages that cannot be reached, and a ledger that is not verified', async (t) => {
     const { gw, session, healthy } = await working(t,
       { ledger: { anchors: [{ to: 'missing/anchor.txt', every: '1s' }] },

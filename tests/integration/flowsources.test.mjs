@@ -8,6 +8,7 @@ import { startBrowser } from '../support/js/browser.mjs';
 import { bearer, prepare, writ } from '../support/js/gateway.mjs';
 import { facts } from '../support/js/ledger.mjs';
 import { SKIP, enter, faults, picture } from '../support/js/page.mjs';
+import { editLedger } from '../support/js/store.mjs';
 import { api, vote } from '../support/js/reviews.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { resolve } from '../support/npm/peers.mjs';
@@ -127,6 +128,25 @@ test('a source without a text has the reason', async (t) => {
       body: JSON.stringify({ decision: read }) });
     assert.equal(erased.status, 200, await erased.text());
   }), 'erased');
+  assert.equal(await state({}, async ({ gw }) => {
+    const keys = (...args) => JSON.parse(writ(['keys', ...args, '--dir', gw.path('keys'), '--json']).out);
+    const { kid } = keys('list').keys.find((key) => key.purpose === 'contents');
+    keys('rotate', '--purpose', 'contents');
+    keys('retire', '--kid', kid);
+    assert.equal((await gw.reload(gw.config)).event, 'reloaded');
+  }), 'locked');
+  assert.equal(await state({}, async ({ gw }) => {
+    await gw.stop();
+    const [a, b] = gw.rows('SELECT leaf FROM content ORDER BY leaf').map(({ leaf }) => leaf);
+    editLedger(gw.ledgerFile, ['content', 'content_key'].flatMap((table) => [[a, -1], [b, a], [-1, b]]
+      .map(([from, to]) => `UPDATE ${table} SET leaf = ${to} WHERE leaf = ${from};`)).join('\n'));
+    await gw.start();
+  }), 'changed');
+  assert.equal(await state({}, async ({ gw }) => {
+    await gw.stop();
+    writeFileSync(gw.path('keys/mark.key'), `${'0'.repeat(64)}\n`, { mode: 0o600 });
+    await gw.start();
+  }), 'other_key');
 });
 
 test('what the policy cuts out of a result stays hidden', async (t) => {

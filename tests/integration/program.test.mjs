@@ -123,6 +123,26 @@ test('a reload with other digests reaches a child that runs, and no call in flig
   gw.verify();
 });
 
+test('a file is never looked up in the folder of a client', async (t) => {
+  const s = await setUp(t, { serves: false });
+  const { gw } = s;
+  const config = (name, clients) => ({ ...s.config(undefined), upstreams: { up: {
+    ...s.config(undefined).upstreams.up, client_environment: clients,
+    program_digest: { [NODE]: nodeDigest, [name]: digest(script('one')) } } } });
+  await gw.stop();
+  gw.configure(config(s.file, true));
+  await gw.start();
+  await until(async () => (await gw.admin('/readyz')).status === 200, 'the child to be up');
+  assert.equal((await gw.reload(config('server.mjs', false))).event, 'reloaded');
+  const refused = async () => (await s.version()).reason === 'upstream_program_changed';
+  await until(refused, 'the refusal of a list for servers whose folder no client sets');
+  const { why } = await gw.waitLog('upstream_program_changed');
+  assert.equal(why, 'server.mjs is not a whole path, and clients set the folder');
+  assert.equal((await gw.reload(config(s.file, true))).event, 'reloaded');
+  await until(async () => (await s.version()).said === 'one', 'the child to be up again');
+  gw.verify();
+});
+
 test('a server that is refused at the start refuses both protocol families, and comes up by itself', async (t) => {
   const s = await setUp(t, { pinned: 'two', serves: false });
   const { gw } = s;
@@ -203,7 +223,8 @@ test('a digest that is accepted, not configured, holds until the program changes
   const lists = await writBeside(['check', '--tools', gw.configFile], { cwd: gw.dir });
   assert.equal(lists.code, 0, lists.out + lists.err);
   const listed = JSON.parse((await writBeside(['tools', 'list', gw.configFile, '--json'], { cwd: gw.dir })).out);
-  for (const { tools } of [listed, await api('/tools')]) assert.deepEqual(tools.filter((one) => /program/.test(one.tool)), []);
+  for (const { tools } of [listed, await api('/tools')])
+    assert.deepEqual(tools.filter((one) => /program/.test(one.tool)), []);
 
   s.put('two');
   await killAll(s);

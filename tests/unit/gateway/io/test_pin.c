@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LATER_US (INT64_C(3600) * 1000000) /* the files of a test have rested */
+#define LATER_US  (INT64_C(3600) * 1000000) /* the files of a test have rested */
+#define RESTED_US (INT64_C(2) * 1000000)
 
 static int64_t now_us, rest_us;
 
@@ -20,7 +21,16 @@ wall_us(void *ctx)
     return now_us + rest_us;
 }
 
-static const struct writ_clock clock_at = {.wall_us = wall_us, .mono_us = wall_us};
+static int64_t mono_now_us;
+
+static int64_t
+mono_us(void *ctx)
+{
+    (void)ctx;
+    return mono_now_us;
+}
+
+static const struct writ_clock clock_at = {.wall_us = wall_us, .mono_us = mono_us};
 static char path[256];
 
 static void
@@ -96,6 +106,30 @@ START_TEST(pin_digest_of_a_file_that_changed_just_now_is_not_kept)
 }
 END_TEST
 
+START_TEST(pin_digest_of_a_file_ahead_of_the_clock_is_kept_when_it_has_rested)
+{
+    struct writ_pin pin = {.known = false};
+
+    rest_us = -LATER_US;
+    mono_now_us = 1;
+    put(WRIT_LIT("one"));
+    expect(&pin, WRIT_LIT("one"));
+    ck_assert(!pin.known);
+    mono_now_us += RESTED_US;
+    expect(&pin, WRIT_LIT("one"));
+    ck_assert(!pin.known); /* a change in the tick of the first look would be missed */
+    mono_now_us += 1;
+    expect(&pin, WRIT_LIT("one"));
+    ck_assert(pin.known);
+    put(WRIT_LIT("another"));
+    expect(&pin, WRIT_LIT("another"));
+    ck_assert(!pin.known);
+    mono_now_us += RESTED_US + 1;
+    expect(&pin, WRIT_LIT("another"));
+    ck_assert(pin.known);
+}
+END_TEST
+
 START_TEST(pin_digest_in_slices_equals_that_of_the_whole)
 {
     struct writ_pin pin = {.known = false};
@@ -148,5 +182,6 @@ END_TEST
 WRIT_UNIT_MAIN("pin", pin_digest_is_that_of_the_present_bytes,
     pin_digest_of_an_unchanged_file_is_read_once,
     pin_digest_of_a_file_that_changed_just_now_is_not_kept,
+    pin_digest_of_a_file_ahead_of_the_clock_is_kept_when_it_has_rested,
     pin_digest_in_slices_equals_that_of_the_whole,
     pin_digest_in_slices_begins_again_when_the_file_changes, pin_digest_refuses_a_fifo_and_a_folder)

@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LARGE ((size_t)9 << 20) /* more than two slices */
+#define LARGE   ((size_t)9 << 20) /* more than two slices */
+#define TURN_US (INT64_C(500) * 1000)
 
 static char folder[300], path_variable[320];
 static struct writ_definitions *accepted;
@@ -207,6 +208,47 @@ START_TEST(check_of_a_large_file_takes_more_than_one_turn)
 }
 END_TEST
 
+static int64_t
+no_wall_us(void *ctx)
+{
+    (void)ctx;
+    return 0; /* all files are ahead of it */
+}
+
+static int64_t
+ticking_us(void *ctx)
+{
+    return *(int64_t *)ctx += TURN_US;
+}
+
+START_TEST(check_of_large_files_ahead_of_the_clock_ends)
+{
+    char *bytes = calloc(1, LARGE);
+    struct writ_view all = {bytes, LARGE};
+    struct writ_program_files *known = calloc(1, sizeof *known);
+    struct writ_program_file files[2] = {file_of("server", all), file_of("script", all)};
+    const struct writ_program_config program = {files, 2};
+    const struct writ_program_list list = {&program, WRIT_LIT("up"), NULL};
+    struct writ_spawn_plan *plan;
+    int64_t now_us = 0;
+    const struct writ_clock clock = {no_wall_us, ticking_us, &now_us};
+    writ_result r = {WRIT_E_BUSY};
+    int fd;
+
+    ck_assert_ptr_nonnull(known);
+    (void)put("server", all);
+    (void)put("script", all);
+    plan = plan_of("server", shelter_path());
+    for (size_t turn = 0; r.code == WRIT_E_BUSY && turn < 100; turn++) {
+        r = writ_program_files_check(known, &list, plan, &clock, &fd, NULL);
+    }
+    ck_assert_ok(r);
+    writ_spawn_plan_free(plan);
+    free(known);
+    free(bytes);
+}
+END_TEST
+
 static void
 read_bytes(const char *path, struct writ_buf *ret)
 {
@@ -271,4 +313,5 @@ WRIT_UNIT_MAIN("program_files", check_finds_the_program_in_path_and_files_from_t
     check_refuses_a_file_that_is_not_there, check_of_a_large_file_takes_more_than_one_turn,
     start_runs_the_checked_binary_after_its_name_was_taken,
     list_differs_for_another_name_and_for_another_digest,
+    check_of_large_files_ahead_of_the_clock_ends,
     check_of_an_accepted_file_takes_the_digest_that_was_accepted_for_this_upstream)
