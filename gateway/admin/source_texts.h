@@ -5,6 +5,9 @@
  * nothing is read. Its kept text is opened only with `contents`, for a reader who may. The caller
  * records these looks (writ_source_texts_record, or its own way) before it shows a text.
  *
+ * Each call is read once, and each of its contents searched once for all values that came from it.
+ * What is wrong with one of them is the state of its texts; the others are searched nevertheless.
+ *
  * As the readers: one thread, everything blocks on the disk. */
 #ifndef WRIT_GATEWAY_SOURCE_TEXTS_H
 #define WRIT_GATEWAY_SOURCE_TEXTS_H
@@ -14,7 +17,8 @@
 #include "store/read/contents.h"
 #include "store/read/reader.h"
 
-#define WRIT_SOURCE_TEXTS_MAX 16 /* values whose texts are looked up; calls that are opened */
+#define WRIT_SOURCE_TEXTS_MAX   16 /* values whose texts are looked up; calls that are opened */
+#define WRIT_SOURCE_TEXTS_BYTES ((size_t)8 << 20) /* of contents; after that none is opened */
 
 /** What is asked. All borrowed. */
 struct writ_source_texts {
@@ -26,11 +30,11 @@ struct writ_source_texts {
     const struct writ_json *arguments;    /* of the call; NULL: unknown */
     struct writ_view opened[WRIT_SOURCE_TEXTS_MAX]; /* decisions whose contents may be shown */
     size_t opened_n;
+    size_t bytes; /* of contents that were searched */
 };
 
-/** Sets `tool` and `text` of the values. What a source does not have is a state of its text.
- * WRIT_E_MISMATCH (a record is not readable), WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO.
- */
+/** Sets `tool` and `text` of the values, in the arena. What cannot be had of a source is a state of
+ * its texts. WRIT_E_NOMEM. */
 WRIT_RESULT writ_source_texts_find(struct writ_source_texts *texts, struct writ_why_flow *flow,
     struct writ_arena *arena, struct writ_err *err);
 

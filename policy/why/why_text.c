@@ -137,25 +137,53 @@ cut(struct writ_view text, struct writ_view found, struct writ_arena *arena,
 
 struct searching {
     const struct writ_why_text_source *source;
+    struct writ_find *find;
     struct writ_arena *arena;
-    struct writ_why_text *ret;
     writ_result result;
 };
 
-static WRIT_RESULT
-search(struct searching *s, struct writ_view text)
+static bool
+is_wanted(const struct writ_why_text_value *value, struct writ_view at)
 {
-    struct writ_view places[WRIT_WHY_PLACES_MAX];
-    size_t n = 0;
+    return value->ret->n < WRIT_WHY_PLACES_MAX && writ_view_equal(value->at, at);
+}
 
-    if (text.len > WRIT_FIND_TEXT_MAX) {
-        return WRIT_DONE;
-    }
-    WRIT_TRY(writ_find_value(text, s->source->key, &s->source->wanted,
-        WRIT_WHY_PLACES_MAX - s->ret->n, places, &n, NULL));
+static WRIT_RESULT
+add_places(struct searching *s, struct writ_view text, const struct writ_why_text_value *value)
+{
+    struct writ_why_text *ret = value->ret;
+    struct writ_view places[WRIT_WHY_PLACES_MAX];
+    size_t n = writ_find_value(s->find, &value->wanted, WRIT_WHY_PLACES_MAX - ret->n, places);
+
     for (size_t i = 0; i < n; i++) {
-        WRIT_TRY(cut(text, places[i], s->arena, &s->ret->places[s->ret->n], NULL));
-        s->ret->n++;
+        WRIT_TRY(cut(text, places[i], s->arena, &ret->places[ret->n], NULL));
+        ret->n++;
+        ret->state = WRIT_WHY_TEXT_SHOWN;
+    }
+    return WRIT_DONE;
+}
+
+/* The text at a place, for each value that stood there. */
+static WRIT_RESULT
+search(struct searching *s, struct writ_view at, struct writ_view text)
+{
+    bool is_read = false;
+
+    for (size_t i = 0; i < s->source->n; i++) {
+        const struct writ_why_text_value *value = &s->source->values[i];
+
+        if (!is_wanted(value, at)) {
+            continue;
+        }
+        if (text.len > WRIT_FIND_TEXT_MAX) {
+            value->ret->state = value->ret->n > 0 ? WRIT_WHY_TEXT_SHOWN : WRIT_WHY_TEXT_TOO_LARGE;
+            continue;
+        }
+        if (!is_read) {
+            WRIT_TRY(writ_find_read(s->find, text, NULL));
+            is_read = true;
+        }
+        WRIT_TRY(add_places(s, text, value));
     }
     return WRIT_DONE;
 }
@@ -165,43 +193,73 @@ take(void *ctx, const struct writ_texts_place *place, struct writ_view text)
 {
     struct searching *s = ctx;
 
-    if (writ_is_ok(s->result) && s->ret->n < WRIT_WHY_PLACES_MAX &&
-        writ_view_equal(place->at, s->source->at)) {
-        s->result = search(s, text);
+    if (writ_is_ok(s->result)) {
+        s->result = search(s, place->at, text);
     }
 }
 
 static WRIT_RESULT
-search_argument(struct searching *s)
+search_argument(struct searching *s, struct writ_view at, struct writ_arena *scratch)
 {
-    const struct writ_json *value = writ_json_pointer(s->source->content, s->source->at);
-    struct writ_buf number = writ_buf_in(s->arena, 64);
+    const struct writ_json *value = writ_json_pointer(s->source->content, at);
+    struct writ_buf number = writ_buf_in(scratch, 64);
 
     if (writ_json_type(value) == WRIT_JSON_NUMBER) {
         WRIT_TRY(writ_jcs_put(&number, value, NULL));
-        return search(s, writ_buf_view(&number));
+        return search(s, at, writ_buf_view(&number));
     }
-    return writ_json_type(value) == WRIT_JSON_STRING ? search(s, writ_json_string(value))
+    return writ_json_type(value) == WRIT_JSON_STRING ? search(s, at, writ_json_string(value))
                                                      : WRIT_DONE;
 }
 
-WRIT_RESULT
-writ_why_text_find(const struct writ_why_text_source *source, struct writ_arena *arena,
-    struct writ_why_text *ret, struct writ_err *err)
+static bool
+is_searched(const struct writ_why_text_source *source, size_t i)
 {
-    struct writ_why_text text = {.state = WRIT_WHY_TEXT_MOVED};
-    struct searching s = {.source = source, .arena = arena, .ret = &text, .result = WRIT_DONE};
+    for (size_t before = 0; before < i; before++) {
+        if (writ_view_equal(source->values[before].at, source->values[i].at)) {
+            return true;
+        }
+    }
+    return false;
+}
 
+static WRIT_RESULT
+search_arguments(struct searching *s, struct writ_arena *scratch)
+{
+    for (size_t i = 0; i < s->source->n; i++) {
+        if (!is_searched(s->source, i)) {
+            WRIT_TRY(search_argument(s, s->source->values[i].at, scratch));
+        }
+    }
+    return WRIT_DONE;
+}
+
+static void
+find_freep(struct writ_find **find)
+{
+    writ_find_free(*find);
+}
+
+WRIT_RESULT
+writ_why_text_find(const struct writ_why_text_source *source, struct writ_arena *scratch,
+    struct writ_arena *arena, struct writ_err *err)
+{
+    WRIT_AUTO(struct writ_find *, find_freep) find = NULL;
+    struct searching s = {.source = source, .arena = arena, .result = WRIT_DONE};
+
+    WRIT_TRY(writ_find_new(source->key, &find, err));
+    s.find = find;
+    for (size_t i = 0; i < source->n; i++) {
+        *source->values[i].ret = (struct writ_why_text){.state = WRIT_WHY_TEXT_MOVED};
+    }
     if (source->of_arguments) {
-        s.result = search_argument(&s);
+        s.result = search_arguments(&s, scratch);
     } else {
-        (void)writ_texts_each(source->content, arena, take, &s); /* deeper ones have no marks */
+        (void)writ_texts_each(source->content, scratch, take, &s); /* deeper ones have no marks */
     }
     if (!writ_is_ok(s.result)) {
         WRIT_FAIL(err, s.result.code, "the text around a value cannot be read");
     }
-    text.state = text.n > 0 ? WRIT_WHY_TEXT_SHOWN : WRIT_WHY_TEXT_MOVED;
-    *ret = text;
     return WRIT_DONE;
 }
 

@@ -33,18 +33,28 @@ struct writ_why_text {
     size_t n;
 };
 
-/** Where a value is searched for. All borrowed; the places too. */
+/** One value that is searched for. All borrowed. */
+struct writ_why_text_value {
+    struct writ_view at; /* its pointer in the record: of a result with `*` for an index */
+    struct writ_mark_wanted wanted;
+    struct writ_why_text *ret;
+};
+
+/** Where values are searched for. All borrowed; the places too. */
 struct writ_why_text_source {
     const struct writ_json *content; /* a result, or the arguments of a call */
     bool of_arguments;
-    struct writ_view at; /* its pointer in the record: of a result with `*` for an index */
     const struct writ_mark_key *key;
-    struct writ_mark_wanted wanted;
+    const struct writ_why_text_value *values;
+    size_t n;
 };
 
-/** Finds the places: SHOWN, or MOVED. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_why_text_find(const struct writ_why_text_source *source, struct writ_arena *arena,
-    struct writ_why_text *ret, struct writ_err *err);
+/** Finds the places of all values in one reading: each is then SHOWN, MOVED or TOO_LARGE. What
+ * fails leaves the texts half made. WRIT_E_NOMEM, WRIT_E_CRYPTO.
+ * @param scratch  what is no longer needed after the call
+ * @param arena    takes the places */
+WRIT_RESULT writ_why_text_find(const struct writ_why_text_source *source,
+    struct writ_arena *scratch, struct writ_arena *arena, struct writ_err *err);
 
 /** The word in JSON, and the sentence; static storage. */
 struct writ_view writ_why_text_word(enum writ_why_text_state state);

@@ -17,7 +17,9 @@
     X(OTHER_KEY, "other_key", "mark.key is not the one of the record: the value cannot be found in the text") \
     X(MOVED, "moved", "the kept text does not have the value there, as after `redact`")             \
     X(NO_RECORD, "no_record", "that call is not in this run of the ledger")                        \
-    X(TOO_MANY, "too_many", "the texts of the first values alone are looked up")
+    X(TOO_MANY, "too_many", "the texts of the first values alone are looked up")                   \
+    X(TOO_LARGE, "too_large", "the kept text is too large to be searched")                         \
+    X(FAILED, "failed", "the text could not be read: try again, and see `writ ledger verify`")
 /* clang-format on */
 
 #endif

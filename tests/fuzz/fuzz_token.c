@@ -27,14 +27,13 @@ count(void *ctx, enum writ_token_kind kind, struct writ_view token, struct writ_
 
 /* The places of a word are parts of the text, in order. */
 static void
-check_place(const struct writ_mark_key *key, struct writ_view text, struct writ_view word,
+check_place(const struct writ_find *find, struct writ_view text, struct writ_view word,
     const struct writ_mark_wanted *wanted)
 {
     struct writ_view places[PLACES_MAX];
     const char *end = text.ptr;
-    size_t n = 0;
+    size_t n = writ_find_value(find, wanted, PLACES_MAX, places);
 
-    WRIT_INVARIANT(writ_is_ok(writ_find_value(text, key, wanted, PLACES_MAX, places, &n, NULL)));
     WRIT_INVARIANT(n <= PLACES_MAX && (n > 0 || !writ_token_is_bare(word)));
     for (size_t i = 0; i < n; i++) {
         WRIT_INVARIANT(places[i].ptr >= end && places[i].len > 0);
@@ -48,9 +47,12 @@ static void
 check_words(const struct writ_mark_key *key, struct writ_view text, struct writ_view marks)
 {
     writ_auto_arena arena = writ_arena_new(MARKS_MAX * 4);
+    struct writ_find *find = NULL;
+    const struct writ_view whole = text;
 
     WRIT_INVARIANT(arena != NULL);
-    const struct writ_view whole = text;
+    WRIT_INVARIANT(writ_is_ok(writ_find_new(key, &find, NULL)));
+    WRIT_INVARIANT(writ_is_ok(writ_find_read(find, text, NULL)));
     while (text.len > 0) {
         size_t end = writ_view_find(text, ' ');
         struct writ_view word = writ_view_sub(text, 0, end);
@@ -60,9 +62,10 @@ check_words(const struct writ_mark_key *key, struct writ_view text, struct writ_
             WRIT_INVARIANT(!writ_token_is_bare(word) || wanted.words.len > 0);
             WRIT_INVARIANT(!writ_token_is_bare(word) || writ_mark_contains(marks, wanted.words));
             WRIT_INVARIANT(!writ_mark_contains(writ_view("", 0), wanted.words));
-            check_place(key, whole, word, &wanted);
+            check_place(find, whole, word, &wanted);
         }
     }
+    writ_find_free(find);
 }
 
 int

@@ -12,6 +12,7 @@ import { editLedger } from '../support/js/store.mjs';
 import { api, vote } from '../support/js/reviews.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { resolve } from '../support/npm/peers.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const FILESYSTEM = resolve('@modelcontextprotocol/server-filesystem/dist/index.js');
 const EVIL = 'DE89370400440532013000';
@@ -109,6 +110,61 @@ test('an account in groups is found where it stands in one piece', async (t) => 
   const { gw, id } = await setUp(t, { value: 'DE89 3704 0044 0532 0130 00' });
   const [source] = await sources(gw, ANN, id);
   assert.deepEqual([source.text, source.places.map(({ value }) => value)], ['shown', [EVIL, EVIL]]);
+});
+
+/** A gateway whose agent has got these results, and the call with these values that waits: { gw, id }. */
+async function held(t, results, values) {
+  const up = await startUpstream(t, { onCall: (call) => (call.name === 'get'
+    ? call.result(results[call.arguments.which]) : call.text('sent')) });
+  const gw = await prepare(t, {
+    agents: [DEV, ANN, BOB, OLGA].map((who) => who.entry), content_readers: ['ann', 'olga'],
+    limits: { response: '16MiB' }, upstreams: { up: { http: up.url } },
+    tools: { 'up/get': { ...READ, contents: { keep: '30d', results: '8MiB' },
+      arguments: [{ arg: 'which', op: 'type', value: 'number' }] },
+    'up/send': { scope: 's', arguments: [
+      { arg: 'to', op: 'from', value: { sources: ['task'], approval: { review: 'owner' } } }] } },
+    reviews: { owner: { voters: [{ id: 'ann' }, { id: 'bob' }], quorum: '2' } },
+  }, { prepare(dir) {
+    assert.equal(writ(['keys', 'new', '--purpose', 'contents', '--dir', join(dir, 'keys')]).code, 0);
+  } }).start();
+  const session = await openSession(gw, { token: DEV.token });
+  for (const which of results.keys()) {
+    const { refusal, text } = await session.call('up__get', { which });
+    assert.equal(refusal, undefined, text);
+  }
+  const { refusal, text } = await session.call('up__send', { to: values });
+  assert.equal(refusal?.reason, 'approval_required', text);
+  return { gw, id: refusal.continuation_id };
+}
+
+const counted = (n, of) => Array.from({ length: n }, (_, i) => of(i));
+
+test('results that are made to be slow to search are searched once for all values', async (t) => {
+  const found = (name, n) => counted(n, (i) => `${name}-${i}`);
+  const small = counted(200_000, (i) => `w${i}`);
+  const { gw, id } = await held(t, [
+    { content: [], structuredContent: { all: [...found('dense', 6), ...small] } },
+    { content: [{ type: 'text', text: JSON.stringify([...found('inner', 6), ...small.slice(0, 60_000)]) }] },
+    { content: [{ type: 'text', text: [...found('word', 3), ...small].join(' ') }] },
+    { content: [{ type: 'text', text: 'Pay honest-0.' }] },
+  ], [...found('dense', 6), ...found('inner', 6), ...found('word', 3), 'honest-0', 'honest-0']);
+  const list = await sources(gw, ANN, id);
+  const shown = [...found('dense', 6), ...found('inner', 6), ...found('word', 3), 'honest-0'];
+  assert.deepEqual(list.map(({ text, places }) => [text, places[0]?.value]),
+    [...shown.map((value) => ['shown', value]), ['too_many', undefined]]);
+  assert.equal(list.at(-2).places[0].marked, 'Pay honest-0.');
+  assert.equal(new Set(looks(gw).map(({ decision_id }) => decision_id)).size, 4);
+});
+
+test('where one text cannot be had, the others are shown', async (t) => {
+  const { gw, id } = await held(t, [
+    { content: [{ type: 'text', text: `Pay long-0. ${'and '.repeat(1_200_000)}` }] },
+    { content: [{ type: 'text', text: 'Pay short-0.' }] },
+  ], ['long-0', 'short-0']);
+  const [long, short] = await sources(gw, ANN, id);
+  assert.deepEqual([long.text, long.tool, long.places], ['too_large', 'up/get', []]);
+  assert.match(long.note, /too large/);
+  assert.deepEqual([short.text, short.places[0].marked], ['shown', 'Pay short-0.']);
 });
 
 test('a source without a text has the reason', async (t) => {

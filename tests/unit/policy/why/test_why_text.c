@@ -18,13 +18,14 @@ look(struct writ_view json, bool of_arguments, const char *at)
 {
     struct writ_mark_key *key = NULL;
     struct writ_why_text ret = {.n = 9};
-    struct writ_why_text_source source = {.of_arguments = of_arguments, .at = writ_view_str(at)};
+    struct writ_why_text_value value = {.at = writ_view_str(at), .ret = &ret};
+    struct writ_why_text_source source = {.of_arguments = of_arguments, .values = &value, .n = 1};
 
     ck_assert_ok(writ_mark_key_of(WRIT_LIT("0123456789abcdef0123456789abcdef"), &key, NULL));
     source.key = key;
-    ck_assert_ok(writ_mark_want(key, WRIT_LIT(VALUE), false, 16, arena, &source.wanted, NULL));
+    ck_assert_ok(writ_mark_want(key, WRIT_LIT(VALUE), false, 16, arena, &value.wanted, NULL));
     ck_assert_ok(writ_json_read(json, &writ_json_limits_default, arena, &source.content, NULL));
-    ck_assert_ok(writ_why_text_find(&source, arena, &ret, NULL));
+    ck_assert_ok(writ_why_text_find(&source, arena, arena, NULL));
     writ_mark_key_free(key);
     return ret;
 }
@@ -154,7 +155,70 @@ START_TEST(marks_show_hidden_characters)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("why_text", text_is_cut_at_characters_on_both_sides,
+START_TEST(values_of_one_result_are_found_in_one_reading)
+{
+    static const char json[] = "{\"a\":\"x1 and y2\",\"b\":\"y2\",\"c\":\"x1\"}";
+    struct writ_why_text texts[3];
+    struct writ_why_text_value values[] = {{.at = WRIT_LIT("/a"), .ret = &texts[0]},
+        {.at = WRIT_LIT("/a"), .ret = &texts[1]}, {.at = WRIT_LIT("/b"), .ret = &texts[2]}};
+    struct writ_why_text_source source = {.values = values, .n = 3};
+    struct writ_mark_key *key = NULL;
+
+    arena = writ_value_arena();
+    ck_assert_ok(writ_mark_key_of(WRIT_LIT("0123456789abcdef0123456789abcdef"), &key, NULL));
+    ck_assert_ok(writ_mark_want(key, WRIT_LIT("x1"), false, 16, arena, &values[0].wanted, NULL));
+    ck_assert_ok(writ_mark_want(key, WRIT_LIT("y2"), false, 16, arena, &values[1].wanted, NULL));
+    values[2].wanted = values[0].wanted;
+    ck_assert_ok(writ_json_read(
+        writ_view_str(json), &writ_json_limits_default, arena, &source.content, NULL));
+    source.key = key;
+    for (int of_arguments = 0; of_arguments < 2; of_arguments++) {
+        source.of_arguments = of_arguments == 1;
+        ck_assert_ok(writ_why_text_find(&source, arena, arena, NULL));
+        ck_assert_uint_eq(texts[0].n, 1);
+        ck_assert(writ_view_is(texts[0].places[0].after, " and y2"));
+        ck_assert_uint_eq(texts[1].n, 1);
+        ck_assert(writ_view_is(texts[1].places[0].before, "x1 and "));
+        ck_assert_int_eq(texts[2].state, WRIT_WHY_TEXT_MOVED);
+    }
+    writ_mark_key_free(key);
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(text_that_is_too_long_is_said_beside_shorter_ones)
+{
+    const size_t most = (size_t)4 << 20;
+    writ_auto_buf json = writ_buf_make(most + 4096);
+    struct writ_json_limits limits = writ_json_limits_default;
+    struct writ_mark_key *key = NULL;
+    struct writ_why_text text;
+    struct writ_why_text_value value = {.at = WRIT_LIT("/a/*"), .ret = &text};
+    struct writ_why_text_source source = {.values = &value, .n = 1};
+
+    arena = writ_arena_new(4 * most);
+    writ_buf_str(&json, "{\"a\":[\"");
+    for (size_t i = 0; i <= most; i++) {
+        writ_buf_byte(&json, 'x');
+    }
+    writ_buf_str(&json, "\",\"" VALUE "\"],\"b\":0}");
+    limits.bytes = limits.string_bytes = 2 * most;
+    ck_assert_ok(writ_json_read(writ_buf_view(&json), &limits, arena, &source.content, NULL));
+    ck_assert_ok(writ_mark_key_of(WRIT_LIT("0123456789abcdef0123456789abcdef"), &key, NULL));
+    source.key = key;
+    ck_assert_ok(writ_mark_want(key, WRIT_LIT(VALUE), false, 16, arena, &value.wanted, NULL));
+    ck_assert_ok(writ_why_text_find(&source, arena, arena, NULL));
+    ck_assert_int_eq(text.state, WRIT_WHY_TEXT_SHOWN);
+    ck_assert_ok(writ_mark_want(key, WRIT_LIT("other"), false, 16, arena, &value.wanted, NULL));
+    ck_assert_ok(writ_why_text_find(&source, arena, arena, NULL));
+    ck_assert_int_eq(text.state, WRIT_WHY_TEXT_TOO_LARGE);
+    writ_mark_key_free(key);
+    writ_arena_free(arena);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("why_text", values_of_one_result_are_found_in_one_reading,
+    text_that_is_too_long_is_said_beside_shorter_ones, text_is_cut_at_characters_on_both_sides,
     text_that_is_whole_has_no_ellipsis, hidden_characters_do_not_push_words_away_and_are_bounded,
     value_stands_where_the_record_says_and_nowhere_else, places_of_one_value_are_bounded,
     marks_show_hidden_characters)
