@@ -395,6 +395,26 @@ export function checkOutcome(o, d) {
         (o.receipt_ref ?? undefined) !== receipt) refuse('outcome_mismatch');
 }
 
+/** What the records of a review say about the call that it approves: of candidates the elected one. */
+class Approved {
+  hear({ event, state, terms, elected }) {
+    this.isNow = state === 'approved' || state === 'redeemed';
+    if (event === 'open') this.terms = terms;
+    if (event === 'accept') this.elected = elected;
+  }
+  /** A decision that follows the one that waits allows no other call under its review. */
+  check(before, next) {
+    const { terms } = this;
+    if (!terms || this.isHidden || before.decision !== 'require_approval' || next.decision !== 'allow' ||
+      isAbsent(before.continuation_id) || before.continuation_id !== next.continuation_id) return;
+    const call = Array.isArray(terms.candidates)
+      ? terms.candidates.find((one) => isCandidate(this.elected) && one?.option === this.elected)
+      : this.elected === undefined && terms;
+    if (!this.isNow || !call || call.intent_digest !== next.intent_digest ||
+      (call.target_state_digest ?? '') !== (next.target_state_digest ?? '')) refuse('approval_mismatch');
+  }
+}
+
 // ---- receipts (docs/receipts.md)
 
 const has = (value, ...want) => isObject(value) && Object.keys(value).sort().join() === want.join();
@@ -408,7 +428,7 @@ export function verifyReceipt(text, trust) {
   if (!has(file, 'format', 'keys', 'records') || file.format !== 'writ-receipt/1' || !Array.isArray(file.keys) ||
     file.keys.length > 64 ||
       !Array.isArray(file.records) || file.records.length === 0 || file.records.length > 4096) malformed();
-  let log, last, outcome;
+  let log, last, outcome, approved;
   for (const entry of file.records) {
     if (!has(entry, 'kind', 'proof', 'record') || !['decision', 'outcome', 'review'].includes(entry.kind) ||
       typeof entry.proof !== 'string') malformed();
@@ -420,12 +440,14 @@ export function verifyReceipt(text, trust) {
     if (kind === 'decision') {
       if (last && (record.supersedes !== last.record.decision_id || proof.index <= last.index))
         refuse('record_foreign');
-      [last, outcome] = [{ record, index: proof.index }, undefined];
+      if (last) approved.check(last.record, record);
+      [last, outcome, approved] = [{ record, index: proof.index }, undefined, new Approved()];
       continue;
     }
     if (!last || record.decision_id !== last.record.decision_id || proof.index <= last.index ||
       (kind === 'outcome' && outcome)) refuse('record_foreign');
     if (kind === 'outcome') checkOutcome(outcome = record, last.record);
+    else approved.hear(record);
   }
   checkKeys(file.keys, log);
 }
@@ -574,6 +596,7 @@ export class Bundle {
   #call(id) { return this.calls.get(id)?.at(-1); }
   #addCall(id, call) {
     this.#live(this.counts.boundaries + this.order.size + 1);
+    call.approved = new Approved();
     this.calls.set(id, [...this.calls.get(id) ?? [], call]);
     this.order.add(call);
   }
@@ -609,6 +632,7 @@ export class Bundle {
       (run = this.#run(tenant, boundary_id)).place(seq, running_count === seq + 1, id);
     const before = isAbsent(supersedes) ? undefined : this.#call(supersedes);
     if (before) {
+      if (before.decision) before.approved.check(before.decision, record);
       lines.push(...this.#phase(before, undefined, record));
       this.#dropCall(before);
     }
@@ -658,6 +682,7 @@ export class Bundle {
     if (kind === 'outcome') return this.#written([line, ...this.#outcome(record)]);
     this.counts[kind === 'seal' ? 'seals' : 'review_events']++;
     if (kind === 'seal') this.#run(undefined, record.boundary_id, record.seal_hash).seal(record);
+    else this.#call(record.decision_id)?.approved.hear(record);
     return this.#written([line]);
   }
   /** The line of the next leaf, which is withheld: {of, digest, decision_id; of a decision tenant, boundary_id,
@@ -675,6 +700,8 @@ export class Bundle {
     } else if (of === 'outcome' && this.#call(decision_id)) { // what became of it is not shown
       this.keysOf.release(this.#call(decision_id).claim);
       this.#dropCall(this.#call(decision_id));
+    } else if (of === 'review' && this.#call(decision_id)) {
+      this.#call(decision_id).approved.isHidden = true;
     }
     return this.#written([line]);
   }

@@ -606,6 +606,36 @@ def check_outcome(o, d):
         raise Refused("outcome_mismatch")
 
 
+class Approved:
+    """What the records of a review say about the call that it approves: of candidates the elected one."""
+
+    def __init__(self):
+        self.terms, self.elected, self.is_now, self.is_hidden = None, None, False, False
+
+    def hear(self, record):
+        self.is_now = record["state"] in ("approved", "redeemed")
+        if record["event"] == "open":
+            self.terms = record["terms"]
+        if record["event"] == "accept":
+            self.elected = record.get("elected")
+
+    def check(self, before, following):
+        """A decision that follows the one that waits allows no other call under its review."""
+        if self.terms is None or self.is_hidden or before["decision"] != "require_approval" or \
+                following["decision"] != "allow" or before.get("continuation_id") is None or \
+                before["continuation_id"] != following.get("continuation_id"):
+            return
+        call, some = None, self.terms.get("candidates")
+        if isinstance(some, list):
+            call = next((one for one in some if isinstance(one, dict) and self.elected in CANDIDATES and
+                         one.get("option") == self.elected), None)
+        elif self.elected is None:
+            call = self.terms
+        if not self.is_now or call is None or call.get("intent_digest") != following.get("intent_digest") or \
+                (call.get("target_state_digest") or "") != (following.get("target_state_digest") or ""):
+            raise Refused("approval_mismatch")
+
+
 # ---- receipts (docs/receipts.md)
 
 def has(value, *names):
@@ -623,7 +653,7 @@ def verify_receipt(text, trust):
             not isinstance(file["keys"], list) or len(file["keys"]) > 64 or \
             not isinstance(file["records"], list) or not 0 < len(file["records"]) <= 4096:
         malformed()
-    head = last = outcome = None
+    head = last = outcome = approved = None
     at = 0
     for entry in file["records"]:
         if not has(entry, "kind", "proof", "record") or entry["kind"] not in ("decision", "outcome", "review") or \
@@ -641,13 +671,17 @@ def verify_receipt(text, trust):
         if kind == "decision":
             if last and (record.get("supersedes") != last["decision_id"] or index <= at):
                 raise Refused("record_foreign")
-            last, at, outcome = record, index, None
+            if last:
+                approved.check(last, record)
+            last, at, outcome, approved = record, index, None, Approved()
             continue
         if not last or record["decision_id"] != last["decision_id"] or index <= at or (kind == "outcome" and outcome):
             raise Refused("record_foreign")
         if kind == "outcome":
             outcome = record
             check_outcome(record, last)
+        else:
+            approved.hear(record)
     check_keys(file["keys"], head)
     return {}
 
@@ -736,7 +770,7 @@ def phase_at(d, outcome_at, successor, at):
 class Call:
     def __init__(self, decision_id, run, decision=None, claim=None):
         self.id, self.run, self.decision, self.outcome_at = decision_id, run, decision, None
-        self.claim = claim
+        self.claim, self.approved = claim, Approved()
 
 
 class Keys:
@@ -853,6 +887,8 @@ class Bundle:
             run.place(record["seq"], record.get("running_count") == record["seq"] + 1, record["decision_id"])
         before = self.call(record.get("supersedes"))
         if before:
+            if before.decision:
+                before.approved.check(before.decision, record)
             lines = self.phase(before, successor=record)
             self.drop_call(before)
         claim, first = self.keys_of.claim(record, self.edge.size - 1)
@@ -905,6 +941,8 @@ class Bundle:
         self.counts["seals" if kind == "seal" else "review_events"] += 1
         if kind == "seal":
             self.run(None, record["boundary_id"], record.get("seal_hash")).seal(record)
+        elif self.call(record["decision_id"]):
+            self.call(record["decision_id"]).approved.hear(record)
         return self.written([line])
 
     def withhold(self, of, digest, decision_id, tenant, boundary_id, seq):
@@ -924,6 +962,8 @@ class Bundle:
         elif of == "outcome" and self.call(decision_id):  # what became of it is not shown
             self.keys_of.release(self.call(decision_id).claim)
             self.drop_call(self.call(decision_id))
+        elif of == "review" and self.call(decision_id):
+            self.call(decision_id).approved.is_hidden = True
         return self.written([plain(line)])
 
     def node(self, level, digest):

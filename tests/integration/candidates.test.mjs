@@ -9,6 +9,7 @@ import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { ANN, CREW, FOREIGN, MATE, ask, config, framework, rule } from '../support/js/hooks.mjs';
 import * as paying from '../support/js/reviews.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
+import { all, verdicts } from '../support/js/verifiers.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 
 const { api } = paying;
@@ -88,6 +89,28 @@ test('the elected candidate of a request is allowed, bound and recorded; the sam
   assert.match(shown, /^elected 2$/m);
   assert.match(shown, /^voter "?ann"? weight 1: 2, 1, 3, reject$/m);
   gw.verify();
+});
+
+test('three verifiers accept the receipt and the bundle of an elected candidate', async (t) => {
+  const { gw, crew } = await setUp(t);
+  const id = await elected(gw, crew);
+  const said = await crew.before(PLANS);
+  assert.equal((await crew.bind(said.decision, { arguments: sole('two').arguments })).verdict, 'allow');
+  assert.equal((await crew.after(said.decision, {})).status, 200);
+  const [keys, file] = ['ledger-key', 'evidence'].map((name) => join(gw.dir, name));
+  const make = (...args) => {
+    const { code, out, err } = writ([...args, '--keys', gw.path('keys')]);
+    assert.equal(code, 0, err);
+    return out;
+  };
+  writeFileSync(keys, make('ledger', 'key', gw.ledgerFile));
+  for (const [what, ...args] of [['receipt', 'receipt', said.decision_id, '--ledger', gw.ledgerFile],
+    ['bundle', 'ledger', 'export', gw.ledgerFile], ['bundle', 'ledger', 'export', gw.ledgerFile, 'run-1']]) {
+    const text = make(...args);
+    assert.ok(text.includes('"elected":"2"') && text.includes(id));
+    writeFileSync(file, text);
+    assert.deepEqual(verdicts(what, file, keys), all('ok'), args.join(' '));
+  }
 });
 
 test('the caller can make the elected call itself; another one is refused and ends nothing', async (t) => {

@@ -346,10 +346,39 @@ take_claim(struct writ_bundle *b, const struct writ_decision *d,
     return WRIT_DONE;
 }
 
+/* A call that was allowed under a review is the one that it approved. */
+static WRIT_RESULT
+check_approval(struct writ_bundle *b, const struct writ_bundle_call *call,
+    const struct writ_decision *next, enum writ_reason *ret_why, struct writ_err *err)
+{
+    struct writ_detached_record before;
+
+    if (call->approved == NULL || call->is_withheld) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(reread_decision(b, call, &before, err));
+    return writ_approved_call_judge(call->approved, &before.decision, next, ret_why, err);
+}
+
+static WRIT_RESULT
+take_review(struct writ_bundle *b, const struct writ_review_record *review, struct writ_err *err)
+{
+    struct writ_approved_call *approved;
+    struct writ_bundle_call *call;
+
+    b->report.reviews++;
+    WRIT_TRY(writ_bundle_live_find(&b->live, review->decision_id.view, &call, err));
+    if (call == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_bundle_live_approved(call, &approved, err));
+    return writ_approved_call_hear(approved, review, err);
+}
+
 static WRIT_RESULT
 take_decision(struct writ_bundle *b, const struct writ_detached_record *record,
     const struct writ_extension *extension, struct writ_view body, struct writ_buf *out,
-    struct writ_err *err)
+    enum writ_reason *ret_why, struct writ_err *err)
 {
     const struct writ_decision *d = &record->decision;
     struct writ_view tenant =
@@ -368,6 +397,10 @@ take_decision(struct writ_bundle *b, const struct writ_detached_record *record,
     if (d->supersedes.is == WRIT_PRESENT) {
         WRIT_TRY(writ_bundle_live_find(&b->live, d->supersedes.view, &call, err));
         if (call != NULL) {
+            WRIT_TRY(check_approval(b, call, d, ret_why, err));
+            if (*ret_why != WRIT_REASON_EVIDENCE_OK) {
+                return WRIT_DONE;
+            }
             WRIT_TRY(put_phase(b, call, NULL, d, out, err));
             claim = call->claim; /* another round follows under it */
             WRIT_TRY(writ_bundle_live_drop(&b->live, call, err));
@@ -429,15 +462,14 @@ take(struct writ_bundle *b, const struct writ_detached_record *record, struct wr
     }
     switch (record->kind) {
     case WRIT_DETACHED_RECORD_DECISION:
-        return take_decision(b, record, &extension, body, out, err);
+        return take_decision(b, record, &extension, body, out, ret_why, err);
     case WRIT_DETACHED_RECORD_OUTCOME:
         return take_outcome(b, record, body, out, ret_why, err);
     case WRIT_DETACHED_RECORD_SEAL:
         b->report.seals++;
         return writ_bundle_live_seal(&b->live, &record->seal, err);
     case WRIT_DETACHED_RECORD_REVIEW:
-        b->report.reviews++;
-        break;
+        return take_review(b, &record->review, err);
     case WRIT_DETACHED_RECORD_NONE:
         break;
     }
@@ -531,6 +563,14 @@ writ_bundle_withhold(struct writ_bundle *b, const struct writ_bundle_withheld *w
         if (call != NULL) { /* its outcome is withheld */
             writ_bundle_keys_release(&b->live.keys, &call->claim);
             WRIT_TRY(writ_bundle_live_drop(&b->live, call, err));
+        }
+    } else if (withheld->kind == WRIT_DETACHED_RECORD_REVIEW) {
+        struct writ_approved_call *approved;
+
+        WRIT_TRY(writ_bundle_live_find(&b->live, withheld->decision_id, &call, err));
+        if (call != NULL) {
+            WRIT_TRY(writ_bundle_live_approved(call, &approved, err));
+            approved->is_hidden = true;
         }
     }
     return written(b, out, from, err);

@@ -235,6 +235,7 @@ call_free(struct writ_bundle_call *call)
     writ_buf_wipe(&call->id);
     writ_buf_wipe(&call->body);
     writ_buf_wipe(&call->outcome);
+    writ_free(call->approved);
     writ_free(call);
 }
 
@@ -298,6 +299,17 @@ WRIT_RESULT
 writ_bundle_live_keep(struct writ_bundle_call *call, struct writ_view outcome, struct writ_err *err)
 {
     return keep(&call->outcome, outcome, err);
+}
+
+WRIT_RESULT
+writ_bundle_live_approved(
+    struct writ_bundle_call *call, struct writ_approved_call **ret, struct writ_err *err)
+{
+    if (call->approved == NULL && (call->approved = writ_alloc(sizeof *call->approved)) == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
+    }
+    *ret = call->approved;
+    return WRIT_DONE;
 }
 
 WRIT_RESULT

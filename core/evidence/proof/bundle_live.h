@@ -7,6 +7,7 @@
 #ifndef WRIT_EVIDENCE_BUNDLE_LIVE_H
 #define WRIT_EVIDENCE_BUNDLE_LIVE_H
 
+#include "evidence/proof/approved_call.h"
 #include "evidence/proof/bundle_keys.h"
 #include "evidence/record/profile.h"
 #include "evidence/record/seal.h"
@@ -51,6 +52,7 @@ struct writ_bundle_call {
     bool waits;                         /* for an approval: an outcome does not end it */
     bool is_withheld;
     struct writ_bundle_claim claim;
+    struct writ_approved_call *approved; /* by its review; NULL: no record of one */
 };
 
 /** Zero-initialise. Both lists are in the order of arrival. */
@@ -98,6 +100,10 @@ WRIT_RESULT writ_bundle_live_add(struct writ_bundle_live *live, struct writ_view
 /** Keeps a copy of an outcome that does not end the call. WRIT_E_NOMEM. */
 WRIT_RESULT writ_bundle_live_keep(
     struct writ_bundle_call *call, struct writ_view outcome, struct writ_err *err);
+
+/** What the review of a call approves, allocated at its first record. WRIT_E_NOMEM. */
+WRIT_RESULT writ_bundle_live_approved(
+    struct writ_bundle_call *call, struct writ_approved_call **ret, struct writ_err *err);
 
 /** Frees a call that has ended. WRIT_E_CRYPTO: it stays. */
 WRIT_RESULT writ_bundle_live_drop(

@@ -3,6 +3,7 @@
 #include "evidence/proof/receipt.h"
 
 #include "evidence/json/write.h"
+#include "evidence/proof/approved_call.h"
 
 #define MEMBERS        3 /* of a file, and of one of its records */
 #define RECORD_MEMBERS 3
@@ -71,6 +72,7 @@ struct verifying {
     const struct writ_checkpoint_trust *trust;
     struct writ_arena *arena;
     struct writ_receipt receipt;
+    struct writ_approved_call approved; /* by the review of the last decision */
     struct writ_err *err;
 };
 
@@ -164,6 +166,12 @@ place_record(struct verifying *v, const struct writ_detached_record *record, uin
                 v, WRIT_REASON_RECORD_FOREIGN, "a decision does not supersede the one before");
             return WRIT_DONE;
         }
+        WRIT_TRY(writ_approved_call_judge(
+            &v->approved, &last->decision, &record->decision, ret_why, v->err));
+        if (*ret_why != WRIT_REASON_EVIDENCE_OK) {
+            return WRIT_DONE;
+        }
+        v->approved = (struct writ_approved_call){.is_open = false};
         receipt->decision = *record;
         receipt->decision_index = index;
         receipt->decisions++;
@@ -177,7 +185,7 @@ place_record(struct verifying *v, const struct writ_detached_record *record, uin
     }
     if (record->kind == WRIT_DETACHED_RECORD_REVIEW) {
         receipt->reviews++;
-        return WRIT_DONE;
+        return writ_approved_call_hear(&v->approved, &record->review, v->err);
     }
     if (receipt->has_outcome) {
         *ret_why = against(v, WRIT_REASON_RECORD_FOREIGN, "a decision has two outcomes");

@@ -57,7 +57,7 @@ struct writ_receipt {
  * @param ret_why  the first reason against it, in this order: EVIDENCE_MALFORMED,
  *                 CHECKPOINT_UNSIGNED, CHECKPOINT_INVALID, CHECKPOINT_UNWITNESSED; for each record
  *                 RECORD_INVALID, RECORD_DIGEST_MISMATCH, RECORD_NOT_IN_LOG, RECORD_FOREIGN,
- * OUTCOME_MISMATCH; or EVIDENCE_OK. Written on WRIT_OK
+ *                 APPROVAL_MISMATCH, OUTCOME_MISMATCH; or EVIDENCE_OK. Written on WRIT_OK
  * @param err      explains the reason on WRIT_OK
  *
  * @return WRIT_OK, whatever is wrong with it

@@ -176,6 +176,9 @@
         "a digest in a record does not recompute from its members", "")                            \
     X(RECORD_FOREIGN, record_foreign, WRIT_REASON_IN_EVIDENCE,                                     \
         "a record does not belong to the subject of the file", "")                                 \
+    X(APPROVAL_MISMATCH, approval_mismatch, WRIT_REASON_IN_EVIDENCE,                               \
+        "a call was allowed that its review did not approve",                                      \
+        "the operator signed records that contradict each other; see the review and the decision") \
     X(FLOW_MISMATCH, flow_mismatch, WRIT_REASON_IN_EVIDENCE,                                       \
         "what a decision says about its run does not follow from the records",                     \
         "see the findings; the operator signed records that contradict each other")                \

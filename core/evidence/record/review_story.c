@@ -171,3 +171,21 @@ writ_review_story_add(struct writ_review_story *story, const struct writ_review_
     story->n++;
     return WRIT_DONE;
 }
+
+bool
+writ_review_story_approves(
+    const struct writ_review_story *story, const struct writ_decision *decision)
+{
+    const struct writ_review *review = &story->review;
+    struct writ_view intent = review->intent_digest, state = review->target_state_digest;
+
+    for (size_t i = 0; i < review->candidates_n; i++) {
+        if (review->candidates[i].option == story->elected) {
+            intent = review->candidates[i].intent_digest;
+            state = review->candidates[i].target_state_digest;
+        }
+    }
+    return story->state == WRIT_REVIEW_APPROVED &&
+           writ_view_equal(text_of(&decision->intent_digest), intent) &&
+           writ_view_equal(text_of(&decision->target_state_digest), state);
+}

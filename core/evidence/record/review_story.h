@@ -3,6 +3,7 @@
 #ifndef WRIT_EVIDENCE_REVIEW_STORY_H
 #define WRIT_EVIDENCE_REVIEW_STORY_H
 
+#include "evidence/record/decision.h"
 #include "evidence/record/review_record.h"
 
 /** Zero-initialised: no record yet. */
@@ -31,5 +32,10 @@ struct writ_review_story {
  */
 WRIT_RESULT writ_review_story_add(struct writ_review_story *story,
     const struct writ_review_record *record, struct writ_arena *arena, struct writ_err *err);
+
+/** Whether the review is approved, and for the call of that decision: of candidates the elected
+ * one. */
+bool writ_review_story_approves(
+    const struct writ_review_story *story, const struct writ_decision *decision);
 
 #endif

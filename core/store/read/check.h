@@ -162,6 +162,10 @@ void writ_check_once_wipe(struct writ_check *v);
  * whatever is wrong; WRIT_E_LIMIT (WRIT_VERIFY_REVIEWS_MAX), WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_check_story_hear(struct writ_check *v, struct writ_view body, bool may_go_on);
 
+/** Takes the present decision, which allows a call under the review that it names: the one that the
+ * review approves, or of its candidates the elected one. As writ_check_story_hear. */
+WRIT_RESULT writ_check_story_grant(struct writ_check *v, const struct writ_decision *decision);
+
 /** After the last record: compares the rows of `review` with the records. WRIT_E_IO, WRIT_E_BUSY,
  * WRIT_E_NOMEM, WRIT_E_LIMIT, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_check_story_rows(struct writ_check *v);

@@ -464,6 +464,15 @@ check_index(struct writ_check *v)
     return WRIT_DONE;
 }
 
+/* Whether it allows its call under a review. */
+static bool
+is_approved(const struct writ_check *v, const struct writ_decision *decision)
+{
+    return (v->row.flags & WRIT_ROW_GRANTED) != 0 && (v->row.flags & WRIT_ROW_FOLLOWS) == 0 &&
+           writ_decision_is(decision, WRIT_DECISION_ALLOW) &&
+           writ_member_text_equal(&decision->continuation_id, &decision->supersedes, false);
+}
+
 static WRIT_RESULT
 check_decision(struct writ_check *v, const struct writ_json *value)
 {
@@ -501,6 +510,9 @@ check_decision(struct writ_check *v, const struct writ_json *value)
     }
     WRIT_TRY(check_index(v));
     WRIT_TRY(check_round(v, run, &decision, &claimed));
+    if (is_approved(v, &decision)) {
+        WRIT_TRY(writ_check_story_grant(v, &decision));
+    }
     WRIT_TRY(await_outcome(v, run, &claimed));
     run->next_seq++;
     return writ_seal_hash_add(&run->hash, v->row.decision_id, v->err);

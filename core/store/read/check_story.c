@@ -13,6 +13,7 @@ struct told {
     uint64_t leaf;            /* of its last record */
     bool is_broken;           /* reported: later records cannot be judged */
     bool has_row;             /* in the table `review` */
+    bool is_granted;          /* a call, under its approval */
     struct writ_arena *arena; /* its own */
 };
 
@@ -87,9 +88,33 @@ writ_check_story_hear(struct writ_check *v, struct writ_view body, bool may_go_o
     if (!writ_is_ok(heard)) {
         writ_check_problem(v, v->row.leaf, "its review: %s", why.text);
         told->is_broken = true;
-    } else if (writ_review_phase(told->story.state) == WRIT_REVIEW_OVER) {
+        return WRIT_DONE;
+    }
+    writ_check_expect(v, told->is_granted == (told->story.state == WRIT_REVIEW_REDEEMED),
+        told->is_granted ? "a call was granted under its review, which was not redeemed"
+                         : "its review was redeemed, and no call was granted under it");
+    if (writ_review_phase(told->story.state) == WRIT_REVIEW_OVER) {
         story_free(v, told);
     }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_check_story_grant(struct writ_check *v, const struct writ_decision *decision)
+{
+    struct told *told = NULL;
+
+    WRIT_TRY(find_story(v, decision->continuation_id.view, false, &told));
+    if (told == NULL) { /* its records may have been removed */
+        writ_check_expect(v, v->first > 0 && v->archive == NULL,
+            "it was granted under a review that is over, or does not exist");
+        return WRIT_DONE;
+    }
+    writ_check_expect(v,
+        told->is_broken ||
+            (!told->is_granted && writ_review_story_approves(&told->story, decision)),
+        "it was granted under a review that did not approve this call");
+    told->is_granted = true;
     return WRIT_DONE;
 }
 
@@ -194,6 +219,10 @@ writ_check_story_rows(struct writ_check *v)
 
             if (!told->has_row && !told->is_broken) {
                 WRIT_TRY(report_row(v, told, "the row of its review is missing"));
+            }
+            if (told->is_granted && !told->is_broken) {
+                writ_check_problem(
+                    v, told->leaf, "a call was granted under its review, which was not redeemed");
             }
         }
     }

@@ -90,8 +90,10 @@ const A = decide('one', 0, 1), B = decide('one', 1, 3, { decision: 'deny', reaso
 const P = decide('two', 0, 6, { decision: 'require_approval', continuation_id: 'c-1', expires_at: at(50) });
 const Q = decide('two', 1, 10, { continuation_id: 'c-1', supersedes: P.value.decision_id, expires_at: at(20) });
 const R = decide('two', 2, 14, { agent_id: 'agent:other', expires_at: at(16) }), S = decide('one', 0, 15, ext('other'));
+const termsOf = ({ value: { intent_digest, target_state_digest } }) =>
+  ({ intent_digest, target_state_digest: target_state_digest ?? '' });
 const LOG = [A, end(A, 2), B, end(B, 4, { outcome: 'blocked', tool_output_hash: null }), seal('one', [A, B], 5),
-  P, event(P, 0, 'open', 'open', 7, { terms: { quorum: '1' } }),
+  P, event(P, 0, 'open', 'open', 7, { terms: termsOf(P) }),
   event(P, 1, 'vote', 'open', 8, { by: 'ann', vote: 'approve', confidence: '0.9', feedback: 'go on' }),
   event(P, 2, 'accept', 'approved', 9), end(P, 11, { outcome: 'blocked', tool_output_hash: null }), Q, end(Q, 12), R,
   S];
@@ -146,6 +148,47 @@ add('two outcomes of one that waits', 'ok', linesOf([P, end(P, 7), end(P, 8)], {
   { expect: { unmatched_outcomes: 1 } });
 add('two decisions with one id', 'ok', linesOf([A, A, end(A, 2)], { select: { at: at(9) } }),
   { expect: { in_flight: 1, faulty: 1 } });
+// ---- reviews: of candidates, and of one call
+{
+  const plans = ['a', 'b', 'c'].map((plan, seq) => decide('plans', seq, seq, { decision_id: 'w',
+    params_hash: H({ plan }), decision: 'require_approval', continuation_id: 'w', expires_at: at(50) }));
+  const W1 = plans[0];
+  const candidates = plans.map((plan, i) => ({ option: `${i + 1}`, ...termsOf(plan) }));
+  const open = event(W1, 0, 'open', 'open', 2, { terms: { ...termsOf(W1), candidates } });
+  const ballot = event(W1, 1, 'vote', 'open', 3, { by: 'ann', vote: '2', ranking: ['2', '1', '3', 'reject'] });
+  const accept = (elected) => event(W1, 2, 'accept', 'approved', 4, elected && { elected });
+  const run = (plan, over) => decide('plans', 1, 5, { params_hash: plan.value.params_hash, continuation_id: 'w',
+    supersedes: 'w', expires_at: at(40), ...over });
+  const redeem = event(W1, 3, 'redeem', 'redeemed', 6, { by: 'agent' });
+  const whole = (taken, elected = accept('2')) => [W1, open, ballot, elected, taken, redeem, end(taken, 7)];
+  const second = run(plans[1]);
+  add('of candidates the elected one ran', 'ok', linesOf(whole(second), { select: { at: at(6) } }));
+  const wrong = (name, records) => add(name, 'approval_mismatch', forged(records));
+  wrong('of candidates another one ran', whole(run(plans[0])));
+  wrong('a call ran that is no candidate', whole(run(decide('plans', 1, 5, { params_hash: H({ plan: 'd' }) }))));
+  wrong('the elected one ran, on another state of its target',
+    whole(run(plans[1], { target_state_digest: H('another state') })));
+  wrong('a candidate ran that no vote elected', whole(second, accept(undefined)));
+  wrong('a candidate was elected that does not exist', whole(second, accept('4')));
+  wrong('a candidate ran in an open review', [W1, open, ballot, second]);
+  wrong('a candidate ran after its approval lapsed', [W1, open, ballot, accept('2'),
+    event(W1, 3, 'expire', 'lapsed', 5), second]);
+  const hidden = (one) => withheld({ ...one, of: 'review' });
+  add('another candidate ran, and the election is withheld', 'ok',
+    linesOf([W1, open, ballot, hidden(accept('2')), run(plans[0])]));
+  add('another candidate ran, and the opening is withheld', 'ok',
+    linesOf([W1, hidden(open), ballot, accept('2'), run(plans[0])]));
+  add('a call that another review is about', 'ok',
+    linesOf([W1, open, ballot, accept('2'), run(plans[0], { continuation_id: 'x' })]));
+  const lone = event(W1, 0, 'open', 'open', 2, { terms: termsOf(W1) }), yes = event(W1, 1, 'accept', 'approved', 4);
+  add('a call ran that its review approved', 'ok', linesOf([W1, lone, yes, run(plans[0])]));
+  wrong('another call ran than its review approved', [W1, lone, yes, run(plans[1])]);
+  wrong('a review of one call elected a candidate', [W1, lone, { ...yes, value: { ...yes.value, elected: '1' } },
+    run(plans[0])]);
+  wrong('a review without terms that name a call',
+    [W1, event(W1, 0, 'open', 'open', 2, { terms: { quorum: '1' } }), yes, run(plans[0])]);
+}
+
 // ---- one key, two calls
 const claims = (over = {}, ours = {}) =>
   ({ idempotency_key: 'one-key', ...ext('acme', { upstream: 'fs', duplicates: 'forbid', claim_seconds: 60, ...ours }),
@@ -405,7 +448,7 @@ add('two records were swapped', 'evidence_malformed', ALL.toSpliced(7, 2, ALL[8]
 add('two records were swapped, all renumbered', 'record_not_in_log', renumbered(ALL.toSpliced(7, 2, ALL[8], ALL[7])));
 add('a record is there twice', 'record_not_in_log', renumbered(ALL.toSpliced(7, 0, ALL[7])));
 add('a record of another bundle', 'record_not_in_log',
-  renumbered([...ALL.slice(0, 9), forged([decide('two', 3, 9)])[1], ...ALL.slice(10)]));
+  renumbered([...ALL.slice(0, 10), forged([decide('two', 3, 9)])[1], ...ALL.slice(11)]));
 add('the tail was cut off', 'record_not_in_log', [...ALL.slice(0, 10), ALL.at(-1)], { expect: { line: 11 } });
 add('the last record was cut off', 'record_not_in_log', [...ALL.slice(0, -2), ALL.at(-1)]);
 

@@ -400,4 +400,48 @@ signedBy('signed: a seal of other decisions', 4, [...upTo(3), [seal('one', 1, [A
 signedBy('signed: a seal over a call that is under way', 1, [[A], [seal('one', 1, [A], 5)]], false);
 signedBy('signed: a decision after the seal', 4, [...upTo(4), [decide('one', 1, 2, 6)]], false);
 signedBy('signed: times that do not grow', 1, [[C], [end(C, 0, 6)]], false);
+
+// ---- a review of two calls, of which one was elected, and of one call; signed by their operator
+{
+  const PLANS = ['a', 'b', 'c'].map((plan) => ({ params_hash: H({ plan }) }));
+  const waits = { decision: 'require_approval', continuation_id: 'd-one-0', expires_at: at(50) };
+  const W = decide('one', 1, 0, 1, { ...waits, ...PLANS[0] });
+  const callOf = ({ value: { intent_digest, target_state_digest }, columns: _ }) =>
+    ({ intent_digest, target_state_digest: target_state_digest ?? '' });
+  const planned = PLANS.map((plan) => decide('one', 1, 0, 1, { ...waits, ...plan }));
+  const candidates = planned.slice(0, 2).map((d, i) => ({ ...callOf(d), option: `${i + 1}`,
+    state_free_digest: d.value.extensions.writ.state_free }));
+  const TERMS = { agent_id: W.value.agent_id, engine: 'borda', id: 'd-one-0', ...callOf(W), lifetime_ms: 60000,
+    name: 'plans', options: ['1', '2', 'reject'], quorum: '1', redeem_ms: 60000, rules_digest: H('rules'),
+    subject: W.value.agent_id, tenant: TENANT, threshold: '1/2', candidates,
+    voters: [{ id: 'ann', veto: false, weight: 1 }] };
+  const ONE = { ...TERMS, engine: 'review', candidates: undefined, options: undefined };
+  const event = (terms, n, name, state, second, over = {}) => ({
+    value: plain({ at: at(second), boundary_id: 'one', decision_id: 'd-one-0', event: name, n,
+      review_digest: H(plain(terms)), state, ...over }),
+    columns: { kind: 4, boundary: 1, seq: 0, time_us: us(at(second)), verdict: 0, flags: 0, decision_id: 'd-one-0' } });
+  const opened = (terms) => event(terms, 0, 'open', 'open', 2, { terms });
+  const vote = event(TERMS, 1, 'vote', 'open', 3, { by: 'ann', vote: '2', ranking: ['2', '1', 'reject'] });
+  const elects = event(TERMS, 2, 'accept', 'approved', 4, { elected: '2' });
+  const redeemed = event(TERMS, 3, 'redeem', 'redeemed', 6);
+  const granted = (plan, seq = 1, over = {}) => decide('one', 1, seq, 4 * seq + 1,
+    { ...PLANS[plan], continuation_id: 'd-one-0', supersedes: 'd-one-0', expires_at: at(50), ...over });
+  const reviewed = (id, first, ...groups) =>
+    add(`signed: ${id}`, { opens: true, first }, tables([[W, opened(TERMS)], [vote], ...groups]));
+  reviewed('of two calls the elected one ran', undefined, [elects], [granted(1), redeemed]);
+  reviewed('of two calls the other one ran', 4, [elects], [granted(0), redeemed]);
+  reviewed('of two calls a third one ran', 4, [elects], [granted(2), redeemed]);
+  reviewed('of two calls the elected one ran, on another state of its target', 4, [elects],
+    [granted(1, 1, { target_state_digest: H('state') }), redeemed]);
+  reviewed('of two calls one ran before the election', 3, [granted(1)],
+    [event(TERMS, 2, 'accept', 'approved', 6, { elected: '2' })]);
+  reviewed('the elected one ran, and the approval was not redeemed', 3, [elects], [granted(1)]);
+  reviewed('an approval was redeemed, and no call ran', 4, [elects], [redeemed]);
+  reviewed('the elected one ran twice', 6, [elects], [granted(1), redeemed], [granted(1, 2)]);
+  reviewed('the elected one ran, then the other one', 6, [elects], [granted(1), redeemed], [granted(0, 2)]);
+  const alone = (id, first, plan) => add(`signed: ${id}`, { opens: true, first }, tables([[W, opened(ONE)],
+    [event(ONE, 1, 'accept', 'approved', 4)], [granted(plan), event(ONE, 2, 'redeem', 'redeemed', 6)]]));
+  alone('a call ran that its review approved', undefined, 0);
+  alone('another call ran than its review approved', 3, 1);
+}
 write('ledgers/ledgers.json', { format: 'writ-ledgers/1', cases });

@@ -10,7 +10,8 @@ import { ELSEWHERE, W, after, body, cosigned, decision, leafHash, line, log, out
 const other = decision({ decision_id: 'd-0', idempotency_key: 'key-0' });
 const FIRST = decision();
 const NEXT = decision({ decision_id: 'd-2', idempotency_key: 'key-2', seq: 1, running_count: 2, supersedes: 'd-1' });
-const record = (value) => ({ kind: value.outcome === undefined ? 'decision' : 'outcome', value });
+const record = (value) => ({ value,
+  kind: value.event !== undefined ? 'review' : value.outcome === undefined ? 'decision' : 'outcome' });
 
 // ---- receipts. A log has records; a receipt shows those at some indexes of it
 function receipt(values, at, { note, keys = [vkey(log)], change = (entry) => entry } = {}) {
@@ -122,4 +123,23 @@ for (const [name, value] of [['idempotency_key', 'key-9'], ['boundary_id', 'run-
   ['intent_ref', H('forged')], ['receipt_ref', H('forged')]])
   add(`an outcome with another ${name}`, 'outcome_mismatch',
     receipt([FIRST, outcome(FIRST, { [name]: value })], [0, 1]));
+// ---- a review of candidates: its records, the decision that was allowed, and what became of it
+{
+  const plan = (params_hash, over) => decision({ decision_id: 'w-1', params_hash, decision: 'require_approval',
+    continuation_id: 'w-1', expires_at: '2026-06-25T05:10:00Z', ...over });
+  const plans = ['a', 'b'].map((text) => plan(H({ plan: text })));
+  const candidates = plans.map(({ intent_digest, target_state_digest }, i) =>
+    ({ intent_digest, option: `${i + 1}`, target_state_digest: target_state_digest ?? '' }));
+  const event = (n, name, state, over) => ({ at: '2026-06-25T05:00:07Z', boundary_id: plans[0].boundary_id,
+    decision_id: 'w-1', event: name, n, review_digest: H('terms'), state, ...over });
+  const opened = event(0, 'open', 'open', { terms: { ...candidates[0], candidates } });
+  const elects = event(1, 'accept', 'approved', { elected: '2' }), redeemed = event(2, 'redeem', 'redeemed');
+  const ran = (n) => plan(plans[n].params_hash, { decision: 'allow', decision_id: 'w-2', supersedes: 'w-1', seq: 1,
+    running_count: 2, idempotency_key: 'key-w' });
+  for (const [name, reason, n, shown] of [['of candidates the elected one ran', 'ok', 1, [0, 1, 2, 4, 3, 5]],
+    ['of candidates another one ran', 'approval_mismatch', 0, [0, 1, 2, 4, 3, 5]],
+    ['another candidate ran, and the records of its review are not shown', 'ok', 0, [0, 3, 5]],
+    ['the elected one ran before its election', 'approval_mismatch', 1, [0, 1, 3, 5]]])
+    add(name, reason, receipt([plans[0], opened, elects, ran(n), redeemed, outcome(ran(n))], shown));
+}
 write('receipts/receipts.json', { format: 'writ-receipts/1', cases });

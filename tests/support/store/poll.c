@@ -4,6 +4,8 @@
 #include "support/unit.h"
 
 #include "crew/panel.h"
+#include "evidence/record/derive.h"
+#include "evidence/record/profile.h"
 #include "store/read/verify.h"
 
 #include <stdio.h>
@@ -16,6 +18,38 @@ writ_poll_start(struct writ_kit *kit)
     writ_kit_open(kit);
 }
 
+static struct writ_view
+digest_of(struct writ_view text, struct writ_arena *arena)
+{
+    struct writ_digest digest;
+    char *ret = writ_arena_get(arena, WRIT_DIGEST_TEXT);
+
+    ck_assert_ptr_nonnull(ret);
+    ck_assert_ok(writ_digest_bytes(text, &digest, NULL));
+    writ_digest_text(&digest, ret);
+    return writ_view_str(ret);
+}
+
+/* The call on a state of its target. */
+static void
+set_state(struct writ_kit_call *call, const char *state)
+{
+    call->decision.target_state_digest =
+        writ_member_text(digest_of(writ_view_str(state), call->arena));
+    ck_assert_ok(writ_decision_derive(&call->decision, writ_profile_default(), call->arena, NULL));
+}
+
+/* Of the call with another argument. */
+static struct writ_view
+intent_of(struct writ_kit_call *call, struct writ_view argument)
+{
+    struct writ_decision other = call->decision;
+
+    other.params_hash = writ_member_text(digest_of(argument, call->arena));
+    ck_assert_ok(writ_decision_derive(&other, writ_profile_default(), call->arena, NULL));
+    return other.intent_digest.view;
+}
+
 /* The review has candidates: of a set all, else the one call. */
 static void
 put_candidates(struct writ_poll_asking *a, const struct writ_poll_spec *s)
@@ -24,12 +58,10 @@ put_candidates(struct writ_poll_asking *a, const struct writ_poll_spec *s)
     const char *set = s->set != NULL ? s->set : s->spec.argument != NULL ? s->spec.argument : "a";
 
     for (size_t i = 0; set[i] != '\0'; i++) {
-        (void)snprintf(a->texts[i][0], WRIT_POLL_TEXT, "sha256:call-%c", set[i]);
-        (void)snprintf(a->texts[i][1], WRIT_POLL_TEXT, "sha256:intent-%c-" WRIT_VIEW_FMT, set[i],
-            WRIT_VIEW_ARG(a->terms.target_state_digest));
+        (void)snprintf(a->texts[i], WRIT_DIGEST_TEXT, "sha256:call-%c", set[i]);
         a->candidates[i] = (struct writ_review_candidate){.option = writ_review_candidate_at(i),
-            .state_free_digest = writ_view_str(a->texts[i][0]),
-            .intent_digest = writ_view_str(a->texts[i][1]),
+            .state_free_digest = writ_view_str(a->texts[i]),
+            .intent_digest = intent_of(a->call, writ_view(&set[i], 1)),
             .target_state_digest = a->terms.target_state_digest};
         a->terms.candidates_n = i + 1;
     }
@@ -55,6 +87,7 @@ writ_poll_asking(struct writ_kit *kit, struct writ_poll_spec s)
     *a = (struct writ_poll_asking){0};
     s.spec.route = WRIT_DECISION_REQUIRE_APPROVAL;
     a->call = writ_kit_call(kit, s.spec);
+    set_state(a->call, s.state != NULL ? s.state : "state");
     d = &a->call->entry.decision;
     a->voters[0] = (struct writ_review_voter){.id = WRIT_LIT("ann"), .weight = 1};
     a->voters[1] = (struct writ_review_voter){.id = WRIT_LIT("bob"), .weight = 1, .veto = s.veto};
@@ -70,8 +103,8 @@ writ_poll_asking(struct writ_kit *kit, struct writ_poll_spec s)
         .subject = writ_view_str(s.subject != NULL ? s.subject : "agent"),
         .tenant = d->tenant,
         .agent_id = a->call->decision.agent_id.view,
-        .intent_digest = WRIT_LIT("sha256:intent"),
-        .target_state_digest = writ_view_str(s.state != NULL ? s.state : "sha256:state"),
+        .intent_digest = a->call->decision.intent_digest.view,
+        .target_state_digest = a->call->decision.target_state_digest.view,
         .rules_digest = writ_view_str(s.rules != NULL ? s.rules : "sha256:rules"),
         .voters = a->voters,
         .voters_n = 3,

@@ -7,7 +7,6 @@
 
 #define WRIT_POLL_MINUTE_US (60 * WRIT_KIT_S)
 #define WRIT_POLL_ARENA     (1 << 20)
-#define WRIT_POLL_TEXT      64
 
 /** A call that asks for an approval, with its terms. */
 struct writ_poll_asking {
@@ -15,7 +14,7 @@ struct writ_poll_asking {
     struct writ_review terms;
     struct writ_review_voter voters[3];
     struct writ_review_candidate candidates[WRIT_REVIEW_CANDIDATES_MAX];
-    char texts[WRIT_REVIEW_CANDIDATES_MAX][2][WRIT_POLL_TEXT];
+    char texts[WRIT_REVIEW_CANDIDATES_MAX][WRIT_DIGEST_TEXT];
     struct writ_ask ask;
 };
 

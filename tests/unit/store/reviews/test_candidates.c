@@ -178,9 +178,9 @@ START_TEST(change_of_state_policy_or_set_ends_the_review)
         spec asked;
         const char *state;
     } rows[] = {
-        {{.set = "abc", .state = "sha256:later"}, "drifted"},
+        {{.set = "abc", .state = "later"}, "drifted"},
         {{.set = "abc", .rules = "sha256:others"}, "outdated"},
-        {{.alone = true, .state = "sha256:later", .spec = {.argument = "b"}}, "drifted"},
+        {{.alone = true, .state = "later", .spec = {.argument = "b"}}, "drifted"},
         {{.alone = true, .rules = "sha256:others", .spec = {.argument = "b"}}, "outdated"},
     };
     struct writ_kit kit;

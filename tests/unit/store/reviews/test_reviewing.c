@@ -174,7 +174,7 @@ START_TEST(drift_or_policy_change_ends_a_review_and_opens_its_successor)
 
     writ_poll_start(&kit);
     for (int policy = 0; policy < 2; policy++) {
-        struct writ_poll_spec later = {.state = policy ? NULL : "sha256:later",
+        struct writ_poll_spec later = {.state = policy ? NULL : "later",
             .rules = policy ? "sha256:others" : NULL,
             .spec = {.argument = policy ? "p" : "d"}};
         struct writ_extension extension;
