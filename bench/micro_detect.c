@@ -25,7 +25,7 @@ look(struct writ_view line, size_t *counts)
     for (size_t i = 0; i < WRIT_DETECTOR_COUNT; i++) {
         struct writ_detector_set set = {.own = NULL};
         set.builtin[i] = true;
-        switch (writ_detect_any(&set, value, NULL, NULL)) {
+        switch (writ_detect_any(&set, value, NULL, NULL, NULL)) {
         case WRIT_DETECT_UNKNOWN:
             (void)fprintf(stderr, "micro_detect: a value could not be looked at\n");
             exit(1);

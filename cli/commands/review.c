@@ -39,7 +39,7 @@ struct looking {
     const struct writ_json *candidates; /* what voters see of each; NULL: none, or not kept */
     const struct writ_json *conditions; /* those that require the approval; NULL: none, or not
                                          * kept */
-    const struct writ_json *sources;    /* show: where the values came from; NULL: not known */
+    const struct writ_json *sources; /* show: where values and labels came from; NULL: not known */
     struct writ_err err;
     writ_result failed;
 };
@@ -508,7 +508,9 @@ show_json(struct looking *l)
     }
     if (l->sources != NULL) {
         writ_write_name(&w, WRIT_LIT("sources"));
-        writ_write_value(&w, l->sources);
+        writ_write_value(&w, writ_json_get(l->sources, WRIT_LIT("sources")));
+        writ_write_name(&w, WRIT_LIT("labels"));
+        writ_write_value(&w, writ_json_get(l->sources, WRIT_LIT("labels")));
     }
     writ_write_name(&w, WRIT_LIT("decision"));
     writ_write_raw(&w, l->found.decision);

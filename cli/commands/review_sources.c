@@ -9,8 +9,15 @@
 #define OUT_MAX  ((size_t)64 << 20)
 #define PATH_MAX 4096
 
+static bool
+is_empty(const struct writ_json *answer)
+{
+    return writ_json_first(writ_json_get(answer, WRIT_LIT("sources"))) == NULL &&
+           writ_json_first(writ_json_get(answer, WRIT_LIT("labels"))) == NULL;
+}
+
 static WRIT_RESULT
-read_list(struct writ_view json, struct writ_arena *arena, const struct writ_json **ret,
+read_answer(struct writ_view json, struct writ_arena *arena, const struct writ_json **ret,
     struct writ_err *err)
 {
     return writ_json_read(json, &writ_json_limits_default, arena, ret, err);
@@ -22,7 +29,6 @@ writ_review_sources_ask(struct writ_admin_client *client, struct writ_view id,
 {
     writ_auto_buf path = writ_buf_make(PATH_MAX);
     struct writ_buf text = writ_buf_in(arena, OUT_MAX);
-    const struct writ_json *sources;
     writ_result result;
 
     WRIT_TRY(writ_admin_client_check_id(id, "a review", err));
@@ -37,12 +43,11 @@ writ_review_sources_ask(struct writ_admin_client *client, struct writ_view id,
         client->err = (struct writ_err){0};
         return WRIT_DONE;
     }
-    sources = writ_json_get_typed(client->value, WRIT_LIT("sources"), WRIT_JSON_ARRAY);
-    if (sources == NULL || sources->count == 0) {
+    if (is_empty(client->value)) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_jcs_put(&text, sources, err));
-    return read_list(writ_buf_view(&text), arena, ret, err);
+    WRIT_TRY(writ_jcs_put(&text, client->value, err)); /* the next answer takes its place */
+    return read_answer(writ_buf_view(&text), arena, ret, err);
 }
 
 WRIT_RESULT
@@ -65,18 +70,23 @@ writ_review_sources_read(struct writ_reader *reader, struct writ_view id, struct
     }
     texts.tenant = call.tenant;
     texts.boundary_id = call.boundary_id;
-    WRIT_TRY(writ_why_flow_values(extension.flow.value, arena, &flow, err));
-    if (flow.values_n == 0) {
+    texts.leaf = call.leaf;
+    WRIT_TRY(writ_why_flow_values(NULL, extension.flow.value, arena, &flow, err));
+    if (flow.values_n == 0 && flow.labels_n == 0) {
         return WRIT_DONE;
     }
     WRIT_TRY(writ_source_texts_find(&texts, &flow, arena, err));
+    writ_write_object_begin(&w);
+    writ_write_name(&w, WRIT_LIT("sources"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < flow.values_n; i++) {
         writ_why_flow_put_value(&flow.values[i], &w);
     }
     writ_write_array_end(&w);
+    writ_why_flow_put_labels(&flow, &w);
+    writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
-    return read_list(writ_buf_view(&text), arena, ret, err);
+    return read_answer(writ_buf_view(&text), arena, ret, err);
 }
 
 static struct writ_view
@@ -114,10 +124,31 @@ put_source(const struct writ_json *source, struct writ_buf *ret)
     }
 }
 
-void
-writ_review_sources_text(const struct writ_json *sources, struct writ_buf *ret)
+static void
+put_label(const struct writ_json *label, struct writ_buf *ret)
 {
-    WRIT_JSON_EACH(source, sources)
+    const struct writ_why_label told = {.label = text_of(label, "label"),
+        .by = writ_why_label_find(text_of(label, "by")),
+        .decision_id = text_of(label, "decision_id"),
+        .tool = text_of(label, "tool"),
+        .detector = text_of(label, "detector"),
+        .at = text_of(label, "at")};
+    writ_auto_buf line = writ_buf_make(OUT_MAX);
+
+    writ_why_label_text(&told, &line);
+    writ_buf_str(ret, "label ");
+    writ_text_safe(ret, writ_buf_view(&line), line.len);
+    writ_buf_byte(ret, '\n');
+}
+
+void
+writ_review_sources_text(const struct writ_json *answer, struct writ_buf *ret)
+{
+    WRIT_JSON_EACH(label, writ_json_get(answer, WRIT_LIT("labels")))
+    {
+        put_label(label, ret);
+    }
+    WRIT_JSON_EACH(source, writ_json_get(answer, WRIT_LIT("sources")))
     {
         put_source(source, ret);
     }

@@ -86,8 +86,10 @@ read_arguments(struct run *run, struct writ_err *err)
 static WRIT_RESULT
 read_sources(struct run *run, struct writ_err *err)
 {
-    struct writ_source_texts texts = {
-        .reader = run->reader, .tenant = run->call.tenant, .boundary_id = run->call.boundary_id};
+    struct writ_source_texts texts = {.reader = run->reader,
+        .tenant = run->call.tenant,
+        .boundary_id = run->call.boundary_id,
+        .leaf = run->call.leaf};
 
     if (writ_cli_has(run->cli, "contents")) {
         return writ_why_contents_take(run->cli, &texts, &run->why, err);
@@ -234,6 +236,11 @@ put_flow(const struct writ_why *why, struct writ_buf *ret)
         writ_buf_str(&text, ": ");
         writ_why_flow_condition(why->flow.rule, &text);
         put_line(ret, "flow rule", writ_buf_view(&text));
+    }
+    for (size_t i = 0; i < why->flow.labels_n; i++) {
+        writ_buf_clear(&text);
+        writ_why_label_text(&why->flow.labels[i], &text);
+        put_line(ret, "label", writ_buf_view(&text));
     }
     put_line(ret, "advice", why->advice);
 }

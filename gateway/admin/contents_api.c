@@ -171,6 +171,7 @@ look(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena
     texts.contents = contents;
     texts.tenant = call.tenant;
     texts.boundary_id = call.boundary_id;
+    texts.leaf = call.leaf;
     WRIT_TRY(put_answer(a, &call, &texts, arena, &w));
     WRIT_TRY(writ_write_end(&w, NULL));
     WRIT_TRY(writ_source_texts_record(

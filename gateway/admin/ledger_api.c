@@ -136,8 +136,10 @@ put_why(struct api_request *a, struct writ_reader *reader, const struct round *r
 {
     struct writ_decision d = {0};
     struct writ_extension ours = {0};
-    struct writ_source_texts texts = {
-        .reader = reader, .tenant = round->call.tenant, .boundary_id = round->call.boundary_id};
+    struct writ_source_texts texts = {.reader = reader,
+        .tenant = round->call.tenant,
+        .boundary_id = round->call.boundary_id,
+        .leaf = round->call.leaf};
     const struct writ_why_answer about = {.viewer = &a->request.viewer,
         .decision = &d,
         .extension = &ours,

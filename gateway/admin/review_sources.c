@@ -9,16 +9,19 @@
 #define ARENA_MAX ((size_t)128 << 20)
 
 static WRIT_RESULT
-read_flow(const struct writ_entry_review_get *get, struct writ_arena *arena,
+read_flow(const struct writ_api_request *request, struct writ_arena *arena,
     struct writ_why_flow *ret, struct writ_err *err)
 {
+    const struct writ_entry_review_get *get = &request->entry.review_get;
     struct writ_decision decision = {0};
     struct writ_extension extension = {0};
 
     WRIT_TRY(writ_body_decision(get->decision, arena, &decision, err));
     WRIT_TRY(writ_extension_read(&decision.extensions, arena, &extension, err));
     *ret = (struct writ_why_flow){.known = extension.flow.is == WRIT_PRESENT};
-    return ret->known ? writ_why_flow_values(extension.flow.value, arena, ret, err) : WRIT_DONE;
+    return ret->known ? writ_why_flow_values(request->viewer.generation->config,
+                            extension.flow.value, arena, ret, err)
+                      : WRIT_DONE;
 }
 
 /* Without them an account number in groups is not found where it stands in one piece. */
@@ -42,10 +45,11 @@ find(struct writ_api_request *request, struct writ_reader *reader, struct writ_c
         .key = request->viewer.generation->marks};
     struct writ_reader_call call;
 
-    WRIT_TRY(read_flow(get, arena, flow, err));
+    WRIT_TRY(read_flow(request, arena, flow, err));
     WRIT_TRY(writ_reader_show(reader, get->id, arena, &call, err));
     texts.tenant = call.tenant;
     texts.boundary_id = call.boundary_id;
+    texts.leaf = call.leaf;
     if (get->arguments.ptr != NULL) {
         read_arguments(get->arguments, arena, &texts.arguments);
     }
@@ -66,6 +70,7 @@ put(struct writ_api_request *request, const struct writ_why_flow *flow, struct w
         writ_why_flow_put_value(&flow->values[i], &w);
     }
     writ_write_array_end(&w);
+    writ_why_flow_put_labels(flow, &w);
     writ_write_object_end(&w);
     return writ_write_end(&w, err);
 }

@@ -6,6 +6,7 @@
 #include "gateway/admin/source_texts.h"
 
 #include "evidence/record/content_fact.h"
+#include "gateway/admin/source_labels.h"
 #include "policy/decide/flow.h"
 #include "store/tables/body.h"
 
@@ -229,6 +230,27 @@ find_call(struct finding *f, size_t first)
     }
 }
 
+/* The names of the tools. */
+static void
+find_labels(struct finding *f)
+{
+    const struct writ_source_texts *t = f->texts;
+    const struct writ_source_labels of = {
+        .reader = t->reader, .tenant = t->tenant, .boundary_id = t->boundary_id, .leaf = t->leaf};
+
+    writ_source_labels_find(&of, f->flow->labels, f->flow->labels_n, f->arena);
+    for (size_t i = 0; i < f->flow->labels_n; i++) {
+        struct writ_why_label *label = &f->flow->labels[i];
+        struct writ_buf name = writ_buf_in(f->arena, NAME_BYTES);
+
+        writ_arena_reset(f->scratch);
+        if (label->decision_id.len > 0 &&
+            writ_is_ok(read_name(t, label->decision_id, f->scratch, &name))) {
+            label->tool = writ_buf_view(&name);
+        }
+    }
+}
+
 static size_t
 end_of_looked(const struct writ_why_flow *flow)
 {
@@ -261,6 +283,9 @@ writ_source_texts_find(struct writ_source_texts *texts, struct writ_why_flow *fl
         if (is_first_of_call(flow, i)) {
             find_call(&f, i);
         }
+    }
+    if (flow->labels_n > 0) {
+        find_labels(&f);
     }
     return WRIT_DONE;
 }

@@ -1,5 +1,5 @@
-/* source_texts.h - the tools and the texts that the values of a call came from: for reviews, for
- * explanations, and for commands.
+/* source_texts.h - the tools and the texts that the values of a call came from, and the calls that
+ * brought the labels of its run: for reviews, for explanations, and for commands.
  *
  * A source is a call of the same run and tenant as the call that is asked about; of any other one
  * nothing is read. Its kept text is opened only with `contents`, for a reader who may. The caller
@@ -27,14 +27,15 @@ struct writ_source_texts {
     enum writ_why_text_state unread;      /* UNASKED, NOT_READER */
     const struct writ_mark_key *key;      /* NULL: there is none */
     struct writ_view tenant, boundary_id; /* of the call */
+    uint64_t leaf;                        /* of its decision */
     const struct writ_json *arguments;    /* of the call; NULL: unknown */
     struct writ_view opened[WRIT_SOURCE_TEXTS_MAX]; /* decisions whose contents may be shown */
     size_t opened_n;
     size_t bytes; /* of contents that were searched */
 };
 
-/** Sets `tool` and `text` of the values, in the arena. What cannot be had of a source is a state of
- * its texts. WRIT_E_NOMEM. */
+/** Sets `tool` and `text` of the values and what is known of the labels, in the arena. What cannot
+ * be had of a source is a state of its texts. WRIT_E_NOMEM. */
 WRIT_RESULT writ_source_texts_find(struct writ_source_texts *texts, struct writ_why_flow *flow,
     struct writ_arena *arena, struct writ_err *err);
 

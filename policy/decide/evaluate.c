@@ -387,7 +387,8 @@ holds_detectors(
     if (writ_json_type(value) == WRIT_JSON_NULL) {
         return WRIT_HOLDS_NO;
     }
-    switch (writ_detect_any(c->value.detectors, value, NULL, lacks ? &failure->found : NULL)) {
+    switch (
+        writ_detect_any(c->value.detectors, value, NULL, lacks ? &failure->found : NULL, NULL)) {
     case WRIT_DETECT_UNKNOWN:
         break;
     case WRIT_DETECT_NONE:

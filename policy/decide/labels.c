@@ -6,6 +6,7 @@
 #include "policy/decide/approval.h"
 #include "policy/decide/texts.h"
 #include "policy/detect/detect.h"
+#include "policy/model/trail.h"
 
 #define LABELS_MAX 32 /* of one result */
 #define RECORD_MAX ((size_t)512 << 10)
@@ -133,12 +134,29 @@ struct findings {
     const struct writ_labels *labels;
     bool found[WRIT_DETECTED_MAX];
     const struct writ_detector *by[WRIT_DETECTED_MAX]; /* NULL: the answer is not known */
+    struct writ_view at[WRIT_DETECTED_MAX];            /* where; or empty */
     bool untrusted;
 };
 
+static bool
+is_found(const struct writ_labels *labels, size_t i, const struct writ_json *result,
+    struct writ_pattern_budget *budget, struct writ_arena *arena, struct findings *ret)
+{
+    writ_auto_buf at = writ_buf_make(WRIT_TRAIL_TEXT_MAX);
+
+    if (writ_detect_any(labels->detected[i].detectors, result, budget, &ret->by[i], &at) ==
+        WRIT_DETECT_NONE) {
+        return false;
+    }
+    if (ret->by[i] != NULL) {
+        ret->at[i] = writ_trail_keep(&at, arena);
+    }
+    return true;
+}
+
 static void
 detect(const struct writ_labels *labels, const struct writ_json *result, bool unseen,
-    struct set *set, struct findings *ret)
+    struct set *set, struct writ_arena *arena, struct findings *ret)
 {
     struct writ_pattern_budget budget = {.matches = 0};
     size_t n = labels != NULL ? labels->detected_n : 0;
@@ -150,8 +168,7 @@ detect(const struct writ_labels *labels, const struct writ_json *result, bool un
     budget = writ_detect_budget();
     for (size_t i = 0; i < n; i++) {
         const struct writ_detected *d = &labels->detected[i];
-        ret->found[i] = result == NULL || writ_detect_any(d->detectors, result, &budget,
-                                              &ret->by[i]) != WRIT_DETECT_NONE;
+        ret->found[i] = result == NULL || is_found(labels, i, result, &budget, arena, ret);
         if (ret->found[i]) {
             add_label(set, d->label);
             ret->untrusted = ret->untrusted || writ_view_is(d->label, WRIT_LABEL_UNTRUSTED);
@@ -174,6 +191,9 @@ put_findings(struct writ_write *w, const struct findings *findings)
         }
         any = true;
         writ_write_object_begin(w);
+        if (findings->at[i].len > 0) {
+            writ_write_text(w, "at", findings->at[i]);
+        }
         if (findings->by[i] != NULL) {
             writ_write_text(w, "detector", findings->by[i]->called);
         }
@@ -309,7 +329,7 @@ writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
     if (labels != NULL && labels->believe_meta) {
         w.trusted = believe(result, &set) || w.trusted;
     }
-    detect(labels, result, unseen, &set, &findings);
+    detect(labels, result, unseen, &set, arena, &findings);
     if (findings.untrusted) {
         w.labels = NULL;
     }

@@ -5,6 +5,7 @@
 #include "evidence/json/jcs.h"
 #include "policy/detect/scan.h"
 #include "policy/detect/undo.h"
+#include "policy/model/trail.h"
 
 #define LAYERS 3 /* of disguises */
 
@@ -176,6 +177,8 @@ writ_detect_text(const struct writ_detector_set *set, struct writ_view text,
 struct asking {
     const struct writ_detector_set *set;
     struct writ_pattern_budget *budget;
+    const struct writ_trail *here;
+    struct writ_buf *at; /* or NULL */
     const struct writ_detector *found;
     bool failed;
 };
@@ -186,6 +189,9 @@ take_first(void *ctx, const struct writ_detection *found)
     struct asking *a = ctx;
 
     a->found = found->detector;
+    if (a->at != NULL) {
+        writ_trail_put(a->here, a->at);
+    }
     return false;
 }
 
@@ -198,11 +204,13 @@ ask_text(struct asking *a, struct writ_view text)
 }
 
 static void
-ask(struct asking *a, const struct writ_json *value)
+ask(struct asking *a, const struct writ_json *value, const struct writ_trail *here)
 {
     enum writ_json_type type = writ_json_type(value);
+    struct writ_trail below = {.up = here};
     writ_auto_buf number = writ_buf_make(512);
 
+    a->here = here;
     if (type == WRIT_JSON_STRING) {
         ask_text(a, writ_json_string(value));
     } else if (type == WRIT_JSON_NUMBER) {
@@ -215,22 +223,27 @@ ask(struct asking *a, const struct writ_json *value)
             return;
         }
         if (type == WRIT_JSON_OBJECT) {
-            ask_text(a, writ_json_string(child));
+            below.name = writ_json_string(child);
+            a->here = here; /* a name with a find in it is not in the place */
+            ask_text(a, below.name);
         }
         if (a->found == NULL) {
-            ask(a, type == WRIT_JSON_OBJECT ? writ_json_value(child) : child);
+            ask(a, type == WRIT_JSON_OBJECT ? writ_json_value(child) : child, &below);
         }
+        below.index++;
     }
 }
 
 enum writ_detect_answer
 writ_detect_any(const struct writ_detector_set *set, const struct writ_json *value,
-    struct writ_pattern_budget *budget, const struct writ_detector **ret_first)
+    struct writ_pattern_budget *budget, const struct writ_detector **ret_first,
+    struct writ_buf *ret_at)
 {
+    const struct writ_trail whole = {.up = NULL};
     struct writ_pattern_budget own = writ_detect_budget();
-    struct asking a = {.set = set, .budget = budget != NULL ? budget : &own};
+    struct asking a = {.set = set, .budget = budget != NULL ? budget : &own, .at = ret_at};
 
-    ask(&a, value);
+    ask(&a, value, &whole);
     if (a.found != NULL && ret_first != NULL) {
         *ret_first = a.found;
     }

@@ -59,9 +59,11 @@ struct writ_pattern_budget writ_detect_budget(void);
  * every number as its canonical text.
  *
  * @param budget     of patterns of the set; NULL: writ_detect_budget
- * @param ret_first  a detector of which something was found, with SOME; may be NULL */
+ * @param ret_first  a detector of which something was found, with SOME; may be NULL
+ * @param ret_at     appended, with SOME: the JSON Pointer of the text in which it was found, or of
+ *                   the object in a name of which it was; may be NULL */
 enum writ_detect_answer writ_detect_any(const struct writ_detector_set *set,
     const struct writ_json *value, struct writ_pattern_budget *budget,
-    const struct writ_detector **ret_first);
+    const struct writ_detector **ret_first, struct writ_buf *ret_at);
 
 #endif

@@ -67,16 +67,10 @@ read_value(const struct writ_json *value, const struct writ_json *found, struct 
     return WRIT_DONE;
 }
 
-WRIT_RESULT
-writ_why_flow_values(const struct writ_json *flow, struct writ_arena *arena,
-    struct writ_why_flow *ret, struct writ_err *err)
+static WRIT_RESULT
+read_values(const struct writ_json *arguments, struct writ_arena *arena, struct writ_why_flow *ret,
+    struct writ_err *err)
 {
-    const struct writ_json *arguments = writ_json_get(flow, WRIT_LIT("arguments"));
-
-    ret->key = writ_json_string(writ_json_get(flow, WRIT_LIT("key")));
-    if (arguments == NULL) {
-        return WRIT_DONE;
-    }
     ret->values = writ_arena_get(arena, (arguments->count + 1) * sizeof *ret->values);
     if (ret->values == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the values of a call");
@@ -94,6 +88,48 @@ writ_why_flow_values(const struct writ_json *flow, struct writ_arena *arena,
     return WRIT_DONE;
 }
 
+/* A rule that applied saw each label of its `after`; a run whose labels are not known has each, and
+ * its record lists some. */
+static WRIT_RESULT
+read_labels(const struct writ_json *run, const struct writ_flow_rule *rule,
+    struct writ_arena *arena, struct writ_why_flow *ret, struct writ_err *err)
+{
+    size_t most = (rule != NULL ? rule->after.n : run->count) + 1;
+
+    ret->labels = writ_arena_zeroed(arena, most * sizeof *ret->labels);
+    if (ret->labels == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the labels of a run");
+    }
+    for (size_t i = 0; rule != NULL && i < rule->after.n; i++) {
+        ret->labels[ret->labels_n++].label = rule->after.items[i];
+    }
+    WRIT_JSON_EACH(label, rule == NULL ? run : NULL)
+    {
+        ret->labels[ret->labels_n++].label = writ_json_string(label);
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_why_flow_values(const struct writ_config *config, const struct writ_json *flow,
+    struct writ_arena *arena, struct writ_why_flow *ret, struct writ_err *err)
+{
+    const struct writ_json *arguments =
+        writ_json_get_typed(flow, WRIT_LIT("arguments"), WRIT_JSON_ARRAY);
+    const struct writ_json *labels = writ_json_get_typed(flow, WRIT_LIT("run"), WRIT_JSON_ARRAY);
+    struct writ_view rule = writ_json_string(writ_json_get(flow, WRIT_LIT("rule")));
+
+    ret->key = writ_json_string(writ_json_get(flow, WRIT_LIT("key")));
+    if (arguments != NULL) {
+        WRIT_TRY(read_values(arguments, arena, ret, err));
+    }
+    if (labels != NULL && rule.len > 0) {
+        WRIT_TRY(
+            read_labels(labels, config != NULL ? rule_of(config, rule) : NULL, arena, ret, err));
+    }
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_why_flow_read(const struct writ_config *config, const struct writ_extension *extension,
     enum writ_reason reason, struct writ_arena *arena, struct writ_why_flow *ret,
@@ -105,7 +141,7 @@ writ_why_flow_read(const struct writ_config *config, const struct writ_extension
     if (extension->flow.is == WRIT_PRESENT) {
         flow = extension->flow.value;
         ret->known = true;
-        WRIT_TRY(writ_why_flow_values(flow, arena, ret, err));
+        WRIT_TRY(writ_why_flow_values(config, flow, arena, ret, err));
     }
     ret->rule_ref = ref_of(extension, flow, reason);
     ret->rule = rule_of(config, ret->rule_ref);
@@ -126,6 +162,17 @@ writ_why_flow_put_value(const struct writ_why_value *value, struct writ_write *w
     writ_write_text_or_null(w, "tool", value->tool);
     writ_why_text_put(&value->text, w);
     writ_write_object_end(w);
+}
+
+void
+writ_why_flow_put_labels(const struct writ_why_flow *flow, struct writ_write *w)
+{
+    writ_write_name(w, WRIT_LIT("labels"));
+    writ_write_array_begin(w);
+    for (size_t i = 0; i < flow->labels_n; i++) {
+        writ_why_label_put(&flow->labels[i], w);
+    }
+    writ_write_array_end(w);
 }
 
 /* ---- in words */

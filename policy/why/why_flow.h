@@ -9,6 +9,7 @@
 #include "evidence/record/extension.h"
 #include "evidence/record/reason.h"
 #include "policy/model/flow.h"
+#include "policy/why/why_label.h"
 #include "policy/why/why_text.h"
 
 /** Where one value of the arguments had come from. Views are in the record, and in the arena. */
@@ -28,13 +29,16 @@ struct writ_why_flow {
     struct writ_view rule_ref;         /* the recorded one; empty: none */
     struct writ_why_value *values;     /* in the arena */
     size_t values_n;
-    struct writ_view key; /* the name of the key of their marks */
+    struct writ_view key;          /* the name of the key of their marks */
+    struct writ_why_label *labels; /* of the run, that the rule looked at */
+    size_t labels_n;
 };
 
-/** Reads the values of `flow` of a decision, with the texts that none can have. WRIT_E_PARSE,
- * WRIT_E_NOMEM. */
-WRIT_RESULT writ_why_flow_values(const struct writ_json *flow, struct writ_arena *arena,
-    struct writ_why_flow *ret, struct writ_err *err);
+/** Reads the values of `flow` of a decision, with the texts that none can have, and the labels that
+ * its rule looked at. WRIT_E_PARSE, WRIT_E_NOMEM.
+ * @param config  has the rule; NULL: not known, all labels of the run are taken */
+WRIT_RESULT writ_why_flow_values(const struct writ_config *config, const struct writ_json *flow,
+    struct writ_arena *arena, struct writ_why_flow *ret, struct writ_err *err);
 
 /** Reads the flow of a recorded decision. WRIT_E_PARSE, WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_why_flow_read(const struct writ_config *config,
@@ -49,6 +53,9 @@ void writ_why_flow_condition(const struct writ_flow_rule *rule, struct writ_buf 
 
 /** Writes the object of one value (docs/json.md). */
 void writ_why_flow_put_value(const struct writ_why_value *value, struct writ_write *w);
+
+/** Writes the member `labels`, a list, into an open object. */
+void writ_why_flow_put_labels(const struct writ_why_flow *flow, struct writ_write *w);
 
 /** Appends it for people: "/to: untrusted, at /bills/0/note of bank/bills, decision D". */
 void writ_why_flow_value_text(const struct writ_why_value *value, struct writ_buf *ret);

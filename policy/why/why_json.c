@@ -112,6 +112,7 @@ put_flow(const struct writ_why *why, struct writ_write *w)
         writ_why_flow_put_value(&why->flow.values[i], w);
     }
     writ_write_array_end(w);
+    writ_why_flow_put_labels(&why->flow, w);
     writ_write_text(w, "advice", why->advice);
     writ_write_object_end(w);
 }

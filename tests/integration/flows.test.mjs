@@ -224,7 +224,10 @@ test('a run that began before its rules has labels that no record has, and is re
   const off = gw.config;
   await s.call('up__inbox', {});
   assert.equal((await gw.reload({ ...off, flows: rules })).event, 'reloaded');
-  assert.equal(reason(await s.call('up__mail', {})), 'flow_not_permitted');
+  const refused = await s.call('up__mail', {});
+  assert.equal(reason(refused), 'flow_not_permitted');
+  assert.deepEqual(why(gw, refused.refusal.decision_id).flow.labels.map(({ label, by, tool }) => [label, by, tool]),
+    [['untrusted', 'unrecorded', 'up/inbox'], ['private', 'unrecorded', 'up/inbox']]);
   const other = await openSession(gw, { token: DEV.token });
   assert.equal((await other.call('up__mail', {})).said, 'done');
   assert.equal((await gw.reload(off)).event, 'reloaded');
@@ -368,6 +371,13 @@ test('writ why names the rule of flows and the tool that the task lacks; explain
     assert.deepEqual({ ...found.flow.rule, file: '', line: 0 },
       { ref: `flows#${i}`, file: '', line: 0, pointer: `/flows/${i}`, condition });
     assert.match(found.flow.advice, advice);
+    if (name !== 'mail') assert.deepEqual(found.flow.labels, []);
+    else {
+      const { decision_id: id } = gw.decisions()[0];
+      assert.deepEqual(found.flow.labels.map(({ note, ...rest }) => rest), ['untrusted', 'private'].map((label) => (
+        { label, by: 'policy', decision_id: id, tool: 'up/bills', detector: null, at: null })));
+      assert.match(found.text, /^label +private: results of that tool have it .*, from up\/bills, decision /m);
+    }
   }
   const other = await openSession(gw, { token: DEV.token });
   const task = await other.call('up__mail', {}, { meta: { 'io.writ/task': { text: 'Pay.', tools: ['up/pay'] } } });
@@ -398,7 +408,8 @@ test('a run that gets a kept result with labels of its server has each label', a
     : call.text('done')) });
   const gw = await startGateway(t, { agents: [DEV.entry], upstreams: { up: { http: up.url } },
     tools: { 'up/read': { scope: 's', pin: true, duplicates: 'replay', labels: { believe: ['meta'] } },
-      'up/mail': { scope: 's', duplicates: 'allow' } }, flows: [{ tools: ['up/mail'], after: ['untrusted'] }] });
+      'up/mail': { scope: 's', duplicates: 'allow', labels: { integrity: 'trusted' } } },
+    flows: [{ tools: ['up/mail'], after: ['untrusted'] }] });
   await (await openSession(gw, { token: DEV.token })).call('up__read', {}); // the gateway learns the definitions
   await until(() => writ(['tools', 'accept', gw.configFile, 'up/read'], { cwd: gw.dir }).code === 0, 'the acceptance');
   await gw.reload(gw.config);
@@ -406,7 +417,10 @@ test('a run that gets a kept result with labels of its server has each label', a
     const s = await openSession(gw, { token: DEV.token });
     assert.equal((await s.call('up__mail', {})).said, 'done', `${run} run before`);
     assert.equal((await s.call('up__read', {}, { key: 'k1' })).error, undefined);
-    assert.equal(reason(await s.call('up__mail', {})), 'flow_not_permitted', `${run} run after`);
+    const refused = await s.call('up__mail', {});
+    assert.equal(reason(refused), 'flow_not_permitted', `${run} run after`);
+    const [label] = why(gw, refused.refusal.decision_id).flow.labels;
+    assert.deepEqual([label.by, label.tool], [run === 'another' ? 'kept' : 'server', 'up/read']);
   }
   assert.equal(named(up, 'read'), 1);
   gw.verify();
@@ -425,9 +439,16 @@ test('detectors add labels by what a result says, also for a run that may get th
   assert.equal((await s.call('up__mail', {})).said, 'done', 'nothing was found');
   await s.call('up__read', { file: 'keys' }, { key: 'k' });
   const { decision_id: id } = gw.decisions().at(-1);
-  assert.equal(reason(await s.call('up__mail', {})), 'flow_not_permitted');
+  const refused = await s.call('up__mail', {});
+  assert.equal(reason(refused), 'flow_not_permitted');
   const found = gw.show(id);
-  assert.ok(JSON.stringify(found).includes('{"detector":"secret.github_token@1","label":"private"}'));
+  assert.ok(JSON.stringify(found).includes(
+    '{"at":"/content/0/text","detector":"secret.github_token@1","label":"private"}'));
+  const explained = why(gw, refused.refusal.decision_id);
+  assert.deepEqual(explained.flow.labels.map(({ note, ...rest }) => rest), [{ label: 'private', by: 'detected',
+    decision_id: id, tool: 'up/read', detector: 'secret.github_token@1', at: '/content/0/text' }]);
+  assert.match(explained.text, new RegExp(
+    `^label +private: a detector found something .*, from up/read, decision ${id}: ` + 'secret\\.github_token@1, at /content/0/text$', 'm'));
   assert.ok(!JSON.stringify(found).includes(KEY));
   const other = await openSession(gw, { token: DEV.token });
   assert.match((await other.call('up__read', { file: 'keys' }, { key: 'k' })).said, /It is/);

@@ -279,6 +279,41 @@ test('the page shows the text to a voter, marked, and the explanation to an audi
   await picture(browser, 'sources');
 });
 
+const PRIVATE = [{ tools: ['fs/write_file'], after: ['private'], approval: { review: 'owner' } }];
+
+test('voters see which result brought a label of the run, by which detector, and where', async (t) => {
+  const { gw, id, read } = await setUp(t, {
+    read: { ...KEPT, labels: { integrity: 'trusted', detected: [{ detect: ['bank.iban'], add: 'private' }] } },
+    sources: ['trusted'], top: { flows: PRIVATE } });
+  const { status, json } = await api(gw, BOB, `/${id}/sources`);
+  assert.equal(status, 200);
+  const note = 'a detector found something in the result, or could not answer';
+  assert.deepEqual(json.labels, [{ label: 'private', by: 'detected', note, decision_id: read, tool: 'fs/read_text_file',
+    detector: json.labels[0]?.detector, at: '/content/0/text' }]);
+  assert.match(json.labels[0].detector, /^bank\.iban@\d+$/);
+  const shown = writ(['review', 'show', gw.ledgerFile, id]);
+  assert.match(shown.out,
+    new RegExp(`^label private: ${note}, from fs/read_text_file, decision ${read}: bank.iban@`, 'm'));
+  assert.deepEqual(JSON.parse(writ(['review', 'show', gw.ledgerFile, id, '--json']).out).labels, json.labels);
+});
+
+test('the page shows a voter the label that decided', { skip: SKIP }, async (t) => {
+  const { gw, id } = await setUp(t, { read: { labels: { integrity: 'trusted', confidentiality: ['private'] } },
+    sources: ['trusted'], top: { flows: PRIVATE } });
+  const base = `http://127.0.0.1:${gw.adminPort}`;
+  const bob = await startBrowser(t);
+  await enter(bob, base, BOB, `/reviews/${id}`);
+  await bob.until(() => document.querySelector('.labels') !== null);
+  assert.match(await bob.run(() => document.querySelector('.labels').textContent),
+    /^private: results of that tool have it by the policy, from fs\/read_text_file, decision /);
+  assert.deepEqual(await faults(bob), []);
+  const olga = await startBrowser(t);
+  await enter(olga, base, OLGA, `/ledger/${id}`);
+  await olga.until(() => document.querySelector('.labels') !== null);
+  assert.match(await olga.run(() => document.querySelector('.events').textContent),
+    /Labels came from.*private: results of that tool/);
+});
+
 test('the page shows why there is no text, and to an auditor what the run had seen', { skip: SKIP },
   async (t) => {
     const { gw, id } = await setUp(t, { sources: ['trusted'], top: { tasks: { agents: ['dev'] } } });

@@ -6,7 +6,7 @@
  *   of a decision  {"arguments"?: [{"argument", "found"?: {"at"?, "decision_id"?, "source"},
  *                   "joined"?, "marks"}], "detected"?: [...], "key", "labels": [...], "meta"?,
  *                   "rule"?, "run": [...], "task"?: {"digest", "marks", "tools"?}}
- *   of an outcome  {"cut"?, "detected"?: [{"detector"?, "label"}], "failed"?,
+ *   of an outcome  {"cut"?, "detected"?: [{"at"?, "detector"?, "label"}], "failed"?,
  *                   "fields": [...] (fields.h), "key", "labels": [...]}
  * An argument without `found` was not asked where it comes from: rules compare it with other calls.
  * `labels` are those that the result brings into the run; they count from the decision on, because

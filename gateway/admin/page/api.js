@@ -109,8 +109,8 @@ export async function review(id) {
   return { ...json, ...Object.fromEntries(written), candidates: proposed(member(whole, 'candidates')) };
 }
 
-/** Where its values came from, with kept texts around them: the gateway records that they were read. */
-export const sources = async (id) => (await asked('GET', `/v1/reviews/${encodeURIComponent(id)}/sources`)).json.sources;
+/** Where its values and the labels of its run came from, with kept texts: the gateway records that they were read. */
+export const sources = async (id) => (await asked('GET', `/v1/reviews/${encodeURIComponent(id)}/sources`)).json;
 
 export const act = async (id, deed, body = {}) => (await asked('POST', `/v1/reviews/${encodeURIComponent(id)}/${deed}`, body)).json;
 

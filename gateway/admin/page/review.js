@@ -6,7 +6,7 @@ import { changes, difference } from './difference.js';
 import { el, fill, say } from './dom.js';
 import { live } from './live.js';
 import { clock, digest, name, pill, text, when, word } from './shown.js';
-import { sourceList } from './sources.js';
+import { labelList, sourceList } from './sources.js';
 import { count, folded, tree } from './tree.js';
 
 const TOLD = {
@@ -96,15 +96,18 @@ function unread(shown) {
   return notice;
 }
 
-/** Where the values came from, for voters; read once for each time that the review is opened. */
+/** Where the values and the labels of the run came from, for voters; read once for each time that the review is opened. */
 function origins(review, person) {
-  const values = review.decision.extensions?.writ?.flow?.arguments?.filter(({ found }) => found !== undefined) ?? [];
-  if (values.length === 0 || !review.voters.some((voter) => voter.id === person.subject)) return null;
+  const flow = review.decision.extensions?.writ?.flow;
+  const values = flow?.arguments?.filter(({ found }) => found !== undefined) ?? [];
+  if ((values.length === 0 && flow?.rule === undefined) || !review.voters.some((voter) => voter.id === person.subject)) return null;
   const place = el('div', {}, el('p', { class: 'soft' }, 'Reading.'));
-  sources(review.id).then((list) => fill(place, sourceList(list),
+  sources(review.id).then(({ sources: list, labels }) => fill(place, list.length > 0 && sourceList(list),
+    labels.length > 0 && [el('h3', {}, 'Labels of the run'), labelList(labels)],
+    list.length + labels.length === 0 && el('p', { class: 'soft' }, 'The rule about the run looks at other calls, not at values or labels.'),
     list.some(({ places }) => places.length > 0) && el('p', { class: 'soft small' }, 'The texts are kept contents: the ledger records that you read them.')),
   (error) => fill(place, el('p', { class: 'fault', role: 'alert' }, `${error.message} ${error.hint ?? ''}`.trim())));
-  return el('section', { class: 'panel', 'aria-labelledby': 'origins' }, el('h2', { id: 'origins' }, 'Where the values came from'), place);
+  return el('section', { class: 'panel', 'aria-labelledby': 'origins' }, el('h2', { id: 'origins' }, 'Where it came from'), place);
 }
 
 function since(review) {

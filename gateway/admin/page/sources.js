@@ -1,4 +1,4 @@
-// sources.js - where the values of a call came from, and the text around them there. That text is
+// sources.js - where the values of a call, and the labels of its run, came from, and the text around the values there. That text is
 // untrusted: it becomes text nodes, and what hides in it is marked.
 import { el } from './dom.js';
 import { digest, name, text, word } from './shown.js';
@@ -23,3 +23,9 @@ export const sourceList = (values) => el('ul', { class: 'plain sources' }, value
     value.tool !== null && [' of ', name(value.tool)], value.decision_id !== null && [', decision ', digest(value.decision_id)]),
   value.places.map(around),
   value.note !== '' && el('p', { class: 'soft small' }, `${value.note[0].toUpperCase()}${value.note.slice(1)}.`))));
+
+/** The labels of the run that a rule looked at, each with the call that brought it. */
+export const labelList = (labels) => el('ul', { class: 'plain labels' }, labels.map((label) => el('li', {},
+  el('strong', {}, text(label.label)), ': ', label.note, label.tool !== null && [', from ', name(label.tool)],
+  label.decision_id !== null && [', decision ', digest(label.decision_id)],
+  label.detector !== null && [', detector ', name(label.detector)], label.at !== null && [', at ', text(label.at)])));

@@ -3,7 +3,7 @@
 import { why as explain } from './api.js';
 import { el, fill, say } from './dom.js';
 import { text } from './shown.js';
-import { sourceList } from './sources.js';
+import { labelList, sourceList } from './sources.js';
 import { warning } from './text.js';
 
 const place = (at) => at && text(`${at.file}:${at.line}`);
@@ -18,6 +18,7 @@ function nearest({ nearest: rule }) {
 const run = ({ flow }) => (flow === null ? [] : [
   ['Values came from', flow.values.length > 0 && sourceList(flow.values)],
   ['Rule about the run', flow.rule && [place(flow.rule), ': ', text(flow.rule.condition)]],
+  ['Labels came from', flow.labels.length > 0 && labelList(flow.labels)],
   ['What to change', flow.advice !== '' && text(flow.advice)],
 ]);
 

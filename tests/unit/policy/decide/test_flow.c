@@ -362,9 +362,9 @@ START_TEST(record_names_the_detector_that_added_a_label)
         const char *result;
         bool unseen;
         const char *want;
-    } cases[] = {
-        {"{\"a\":\"ghp_0123456789abcdefghijABCDEFGHIJ456789\"}", false,
-            "\"detected\":[{\"detector\":\"secret.github_token@1\",\"label\":\"private\"}]"},
+    } cases[] = {{"{\"a\":\"ghp_0123456789abcdefghijABCDEFGHIJ456789\"}", false,
+                     "\"detected\":[{\"at\":\"/"
+                     "a\",\"detector\":\"secret.github_token@1\",\"label\":\"private\"}]"},
         {"", false, "\"detected\":[{\"label\":\"private\"}]"},
         {NULL, true, "\"detected\":[{\"label\":\"private\"},{\"label\":\"untrusted\"}]"},
         {NULL, false, "{\"fields\":[],"}};

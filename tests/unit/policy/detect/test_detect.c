@@ -368,24 +368,28 @@ START_TEST(detect_any_looks_at_texts_names_and_numbers)
     static const struct {
         const char *json;
         enum writ_detect_answer answer;
+        const char *at;
     } cases[] = {
-        {"\"4111111111111111\"", WRIT_DETECT_SOME},
-        {"4111111111111111", WRIT_DETECT_SOME},
-        {"4.111111111111111e15", WRIT_DETECT_SOME},
-        {"{\"a\":[[{\"b\":\"4111111111111111\"}]]}", WRIT_DETECT_SOME},
-        {"{\"4111111111111111\":null}", WRIT_DETECT_SOME},
-        {"{\"a\":[\"4111\",\"111111111111\"]}", WRIT_DETECT_NONE},
-        {"[true,false,null,{},[]]", WRIT_DETECT_NONE},
+        {"\"4111111111111111\"", WRIT_DETECT_SOME, ""},
+        {"4111111111111111", WRIT_DETECT_SOME, ""},
+        {"[1,4.111111111111111e15]", WRIT_DETECT_SOME, "/1"},
+        {"{\"z\":{\"y\":1},\"a/b\":[[0,{\"b\":\"4111111111111111\"}]]}", WRIT_DETECT_SOME,
+            "/a~1b/0/1/b"},
+        {"{\"a\":{\"b\":1,\"4111111111111111\":null}}", WRIT_DETECT_SOME, "/a"},
+        {"{\"a\":[\"4111\",\"111111111111\"]}", WRIT_DETECT_NONE, ""},
+        {"[true,false,null,{},[]]", WRIT_DETECT_NONE, ""},
     };
     struct writ_detector_set set = set_of("card.*");
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         writ_auto_arena arena = writ_value_arena();
         const struct writ_detector *first = NULL;
+        writ_auto_buf at = writ_buf_make(64);
 
-        ck_assert_int_eq(
-            writ_detect_any(&set, writ_value_of(arena, writ_view_str(cases[i].json)), NULL, &first),
+        ck_assert_int_eq(writ_detect_any(&set, writ_value_of(arena, writ_view_str(cases[i].json)),
+                             NULL, &first, &at),
             cases[i].answer);
+        ck_assert_view(writ_buf_view(&at), cases[i].at);
         if (cases[i].answer == WRIT_DETECT_SOME) {
             ck_assert_view(first->called, "card.number@1");
         }
