@@ -185,7 +185,7 @@ static void
 look_at_tool(struct making *m, struct writ_view server, const struct writ_json *definition)
 {
     const struct writ_oddity_tool tool = {
-        server, writ_json_string(writ_json_get(definition, WRIT_LIT("name"))), definition};
+        server, writ_json_string(writ_json_get(definition, WRIT_LIT("name"))), definition, NULL};
 
     writ_oddity_of_tool(&m->ret->odd, &tool);
 }
@@ -280,7 +280,8 @@ look_at_names(struct making *m, struct writ_err *err)
     for (size_t i = 0; i < m->setup->servers_n; i++) {
         for (const struct writ_proposal_rule *rule = m->proposals[i].rules;
              rule != NULL && n < most; rule = rule->next) {
-            tools[n++] = (struct writ_oddity_tool){m->setup->servers[i].name, rule->tool, NULL};
+            tools[n++] =
+                (struct writ_oddity_tool){.server = m->setup->servers[i].name, .name = rule->tool};
         }
     }
     writ_oddity_of_names(&m->ret->odd, tools, n);

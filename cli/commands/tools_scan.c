@@ -152,7 +152,8 @@ look_at_server(struct scan *scan, size_t i, struct writ_oddity_tool *tools, size
     writ_oddity_of_text(&scan->odd, server, WRIT_LIT("/instructions"), found->instructions);
     for (size_t t = 0; t < found->catalog->n; t++) {
         const struct writ_catalog_tool *tool = &found->catalog->tools[t];
-        const struct writ_oddity_tool one = {server, tool->name, found->definitions[t]};
+        const struct writ_oddity_tool one = {
+            server, tool->name, found->definitions[t], &tool->digest};
         const struct writ_oddity doubled = {
             .kind = WRIT_ODDITY_DOUBLED, .server = server, .tool = tool->name};
 

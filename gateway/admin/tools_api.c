@@ -40,7 +40,7 @@ put_odd(const struct tools_view *a, struct writ_view name, struct writ_write *w)
     const struct writ_config *config = a->view.request.viewer.generation->config;
     unsigned odd = writ_acceptance_odd(&a->definitions, config, name);
 
-    writ_write_flag(w, "withheld", writ_odd_withheld(&config->definitions, odd) != 0);
+    writ_write_flag(w, "withheld", writ_acceptance_withheld(config, name, odd) != 0);
     writ_write_flag(w, "refused", writ_odd_refused(&config->definitions, odd) != 0);
     writ_odd_write(w, odd);
 }

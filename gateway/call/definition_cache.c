@@ -54,22 +54,23 @@ tell_doubled(const struct writ_gateway *gateway, struct writ_view upstream, stru
         writ_log_text("tool", tool));
 }
 
-/* Whether an upstream that the configuration names earlier has a tool of such a name. */
-static bool
-imitates(const struct writ_gateway *gateway, size_t index, struct writ_view tool)
+/* What is odd about a name beside the tools of upstreams that the configuration names earlier. */
+static unsigned
+odd_name(const struct writ_gateway *gateway, size_t index, const struct writ_catalog_tool *tool)
 {
+    writ_auto_buf skeleton = writ_buf_make(WRIT_ODDITY_SKELETON_MAX);
+    unsigned odd = 0;
+
+    writ_oddity_skeleton(&skeleton, tool->name);
     for (size_t i = 0; i < index; i++) {
         uint64_t version;
         struct writ_catalog *catalog =
             writ_catalog_snapshot_hold(writ_upstream_snapshot(gateway->upstreams[i]), &version);
-        bool resembles = writ_catalog_resembles(catalog, tool);
 
+        odd |= writ_catalog_odd_name(catalog, tool->name, &tool->digest, writ_buf_view(&skeleton));
         writ_catalog_drop(catalog);
-        if (resembles) {
-            return true;
-        }
     }
-    return false;
+    return odd;
 }
 
 static writ_result
@@ -93,9 +94,7 @@ put_tool(const struct writ_gateway *gateway, size_t index, const struct writ_cat
     if (before != NULL && writ_digest_equal(&before->digest, &definition.digest)) {
         definition.at = before->at;
     } else {
-        tell(gateway, &definition, before != NULL,
-            tool->odd |
-                (imitates(gateway, index, tool->name) ? WRIT_ODD_BIT(WRIT_ODDITY_IMITATES) : 0));
+        tell(gateway, &definition, before != NULL, tool->odd | odd_name(gateway, index, tool));
     }
     return writ_definitions_put(ret, &definition, NULL);
 }

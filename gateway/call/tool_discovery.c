@@ -75,19 +75,40 @@ catalog_of(const struct writ_request *request, struct writ_upstream *upstream)
     return writ_catalog_snapshot_look(writ_upstream_snapshot(upstream), view);
 }
 
-unsigned
-writ_tool_discovery_withheld(const struct writ_request *request,
-    const struct writ_upstream *upstream, struct writ_view tool, unsigned odd)
+/* Beside the tools of the first `n` upstreams. */
+static unsigned
+odd_name(const struct writ_request *request, size_t n, struct writ_view tool,
+    const struct writ_digest *digest)
 {
     const struct writ_gateway *gateway = request->worker->gateway;
-    const struct writ_odd_config *then = &request->generation->config->definitions;
+    writ_auto_buf skeleton = writ_buf_make(WRIT_ODDITY_SKELETON_MAX);
+    unsigned odd = 0;
 
-    for (size_t i = 0; then->imitates != WRIT_ODD_TELL && i < writ_upstream_index(upstream); i++) {
-        if (writ_catalog_resembles(catalog_of(request, gateway->upstreams[i]), tool)) {
-            odd |= WRIT_ODD_BIT(WRIT_ODDITY_IMITATES);
-        }
+    if (n > 0) {
+        writ_oddity_skeleton(&skeleton, tool);
     }
-    return writ_odd_withheld(then, odd);
+    for (size_t i = 0; i < n; i++) {
+        odd |= writ_catalog_odd_name(
+            catalog_of(request, gateway->upstreams[i]), tool, digest, writ_buf_view(&skeleton));
+    }
+    return odd;
+}
+
+unsigned
+writ_tool_discovery_withheld(const struct writ_request *request,
+    const struct writ_upstream *upstream, struct writ_view tool, const struct writ_digest *digest,
+    unsigned odd)
+{
+    const struct writ_config *config = request->generation->config;
+    const struct writ_odd_config *then = &config->definitions;
+
+    if (then->repeats != WRIT_ODD_TELL || then->imitates != WRIT_ODD_TELL) {
+        odd |= odd_name(request, writ_upstream_index(upstream), tool, digest);
+    }
+    return odd == 0 ? 0
+                    : writ_odd_withheld(then, odd,
+                          writ_rule_is_named(
+                              config->policy, writ_upstream_config(upstream)->name, tool));
 }
 
 int64_t
@@ -289,8 +310,8 @@ use_definition(struct writ_request *request)
     if (!writ_request_may_pass(request)) {
         return WRIT_STEP_FOLLOW;
     }
-    odd = tool != NULL ? writ_tool_discovery_withheld(
-                             request, call->callee.upstream, call->callee.tool, tool->odd)
+    odd = tool != NULL ? writ_tool_discovery_withheld(request, call->callee.upstream,
+                             call->callee.tool, &tool->digest, tool->odd)
                        : 0;
     call->observed.fault = writ_tool_discovery_judge(request, call->verdict.rule, call->callee.name,
         call->callee.tool, tool != NULL ? &tool->digest : NULL, odd);

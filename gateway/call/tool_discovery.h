@@ -22,7 +22,8 @@ enum writ_reason writ_tool_discovery_judge(const struct writ_request *request,
 /** The oddities for which the tool is withheld unless it is accepted: of its definition, and of its
  * name beside the tools of upstreams that the configuration names earlier. */
 unsigned writ_tool_discovery_withheld(const struct writ_request *request,
-    const struct writ_upstream *upstream, struct writ_view tool, unsigned odd);
+    const struct writ_upstream *upstream, struct writ_view tool, const struct writ_digest *digest,
+    unsigned odd);
 
 /** Whether a structured result is valid under the outputSchema of the definition by which the call
  * was judged. NONE, or the reason for withholding it. */

@@ -11,9 +11,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define FIRST_CAP    32
-#define SKELETON_MAX 1024
-#define SCHEMA_MAX   ((size_t)32 << 20) /* arena of a definition whose schemas are compiled */
+#define FIRST_CAP  32
+#define SCHEMA_MAX ((size_t)32 << 20) /* arena of a definition whose schemas are compiled */
 
 /* The schemas of one definition, made when a rule first asks for one. */
 struct writ_catalog_schemas {
@@ -194,7 +193,7 @@ by_text(const void *a, const void *b)
 static struct writ_view
 skeleton_of(struct writ_view name, struct writ_arena *arena)
 {
-    struct writ_buf skeleton = writ_buf_in(arena, SKELETON_MAX);
+    struct writ_buf skeleton = writ_buf_in(arena, WRIT_ODDITY_SKELETON_MAX);
 
     writ_oddity_skeleton(&skeleton, name);
     return writ_buf_view(&skeleton);
@@ -223,21 +222,6 @@ writ_catalog_look_at(struct writ_catalog *catalog, const struct writ_catalog *kn
     catalog->skeletons = skeletons;
 }
 
-bool
-writ_catalog_resembles(const struct writ_catalog *catalog, struct writ_view name)
-{
-    writ_auto_buf skeleton = writ_buf_make(SKELETON_MAX);
-    struct writ_view wanted;
-
-    if (catalog == NULL || catalog->n == 0) {
-        return false;
-    }
-    writ_oddity_skeleton(&skeleton, name);
-    wanted = writ_buf_view(&skeleton);
-    return catalog->skeletons == NULL || /* no memory: not known to be another */
-           bsearch(&wanted, catalog->skeletons, catalog->n, sizeof wanted, by_text) != NULL;
-}
-
 static const struct writ_catalog_tool *
 find(const struct writ_catalog *catalog, struct writ_view name)
 {
@@ -254,6 +238,45 @@ find(const struct writ_catalog *catalog, struct writ_view name)
         high = order < 0 ? high : middle;
     }
     return NULL;
+}
+
+/* How many names look so. */
+static size_t
+count_alike(const struct writ_catalog *catalog, struct writ_view skeleton)
+{
+    size_t low = 0, high = catalog->n, n = 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (writ_view_compare(catalog->skeletons[middle], skeleton) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    while (low + n < catalog->n && writ_view_equal(catalog->skeletons[low + n], skeleton)) {
+        n++;
+    }
+    return n;
+}
+
+unsigned
+writ_catalog_odd_name(const struct writ_catalog *catalog, struct writ_view name,
+    const struct writ_digest *digest, struct writ_view skeleton)
+{
+    const struct writ_catalog_tool *tool = find(catalog, name);
+    size_t same = tool != NULL ? 1 : 0;
+    bool repeats = tool != NULL &&
+                   (tool->doubled || digest == NULL || !writ_digest_equal(&tool->digest, digest));
+
+    if (catalog == NULL || catalog->n == 0) {
+        return 0;
+    }
+    return (repeats ? WRIT_ODD_BIT(WRIT_ODDITY_REPEATS) : 0) |
+           /* no memory: not known to be another */
+           (catalog->skeletons == NULL || count_alike(catalog, skeleton) > same
+                   ? WRIT_ODD_BIT(WRIT_ODDITY_IMITATES)
+                   : 0);
 }
 
 const struct writ_catalog_tool *

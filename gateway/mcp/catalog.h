@@ -64,9 +64,15 @@ void writ_catalog_seal(struct writ_catalog *catalog);
  * `known` may be NULL. */
 void writ_catalog_look_at(struct writ_catalog *catalog, const struct writ_catalog *known);
 
-/** Whether a tool has a name that is taken for this one: equal, or but for case, separators and
- * letters that look alike. `catalog` may be NULL. */
-bool writ_catalog_resembles(const struct writ_catalog *catalog, struct writ_view name);
+/** What is odd about the name of another server's tool beside these: bits of odd.h. REPEATS: one
+ * has it, with another definition; IMITATES: one has a name that differs in case, separators and
+ * letters that look alike.
+ *
+ * @param catalog   NULL: nothing
+ * @param digest    of the other definition; NULL: unknown
+ * @param skeleton  of the name: oddity.h */
+unsigned writ_catalog_odd_name(const struct writ_catalog *catalog, struct writ_view name,
+    const struct writ_digest *digest, struct writ_view skeleton);
 
 /** The tool of that name, or NULL: not listed, or doubled. `catalog` may be NULL. */
 const struct writ_catalog_tool *writ_catalog_find(

@@ -55,6 +55,8 @@ then(const struct writ_odd_config *config, enum writ_oddity_kind kind)
         return config->hidden;
     case WRIT_ODDITY_LOOKALIKE:
         return config->lookalike;
+    case WRIT_ODDITY_REPEATS:
+        return config->repeats;
     case WRIT_ODDITY_IMITATES:
         return config->imitates;
     case WRIT_ODDITY_ADDRESSES:
@@ -82,8 +84,11 @@ up_to(const struct writ_odd_config *config, unsigned odd, enum writ_odd most)
 }
 
 unsigned
-writ_odd_withheld(const struct writ_odd_config *config, unsigned odd)
+writ_odd_withheld(const struct writ_odd_config *config, unsigned odd, bool named)
 {
+    if (named && config->repeats == WRIT_ODD_HIDE) {
+        odd &= ~WRIT_ODD_BIT(WRIT_ODDITY_REPEATS);
+    }
     return up_to(config, odd, WRIT_ODD_HIDE);
 }
 

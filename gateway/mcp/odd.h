@@ -15,8 +15,11 @@ unsigned writ_odd_of(const struct writ_json *definition);
 /** The same of a definition as text. All of them when it cannot be read. */
 unsigned writ_odd_of_text(struct writ_view definition);
 
-/** Those of the kinds for which a tool is withheld: `hide` and `refuse`. */
-unsigned writ_odd_withheld(const struct writ_odd_config *config, unsigned odd);
+/** Those of the kinds for which a tool is withheld: `hide` and `refuse`.
+ *
+ * @param named  a rule names this tool itself, not by a pattern: its author knows that two servers
+ *               have the name, and `hide` of REPEATS does not withhold it */
+unsigned writ_odd_withheld(const struct writ_odd_config *config, unsigned odd, bool named);
 
 /** Those of the kinds that cannot be accepted: `refuse`. */
 unsigned writ_odd_refused(const struct writ_odd_config *config, unsigned odd);

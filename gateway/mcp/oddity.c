@@ -8,9 +8,8 @@
 #include "policy/detect/detector.h"
 #include "policy/detect/words.h"
 
-#define NEAR_LEAST   5 /* bytes of a skeleton from which one letter may differ */
-#define PLACE_MAX    4096
-#define SKELETON_MAX 1024
+#define NEAR_LEAST 5 /* bytes of a skeleton from which one letter may differ */
+#define PLACE_MAX  4096
 
 /* ---- the list */
 
@@ -284,14 +283,21 @@ is_near(struct writ_view a, struct writ_view b)
     return begin + end + 1 >= a.len;
 }
 
-/* How one name is taken for the other; NULL: it is not. */
+/* How one name is taken for the other; empty: it is the same; NULL: it is not. */
 static const char *
 taken_for(struct writ_view a, struct writ_view b, struct writ_view a_seen, struct writ_view b_seen)
 {
-    return writ_view_equal(a, b)             ? "same name"
+    return writ_view_equal(a, b)             ? ""
            : writ_view_equal(a_seen, b_seen) ? "looks the same"
            : is_near(a_seen, b_seen)         ? "one letter differs"
                                              : NULL;
+}
+
+static bool
+is_instance(const struct writ_oddity_tool *a, const struct writ_oddity_tool *b)
+{
+    return writ_view_equal(a->name, b->name) && a->digest != NULL && b->digest != NULL &&
+           writ_digest_equal(a->digest, b->digest);
 }
 
 static void
@@ -299,7 +305,8 @@ add_imitation(struct writ_oddities *list, const struct writ_oddity_tool *tool,
     const struct writ_oddity_tool *other, const char *how)
 {
     struct writ_buf quote = writ_buf_in(list->arena, 32 * WRIT_ODDITY_TEXT_MAX);
-    struct writ_oddity oddity = {.kind = WRIT_ODDITY_IMITATES,
+    struct writ_oddity oddity = {
+        .kind = how[0] == '\0' ? WRIT_ODDITY_REPEATS : WRIT_ODDITY_IMITATES,
         .server = tool->server,
         .tool = tool->name,
         .place = WRIT_LIT("/name"),
@@ -318,7 +325,7 @@ writ_oddity_of_names(struct writ_oddities *list, const struct writ_oddity_tool *
     struct writ_view *seen = writ_arena_get(list->arena, (n + 1) * sizeof *seen);
 
     for (size_t i = 0; seen != NULL && i < n; i++) {
-        struct writ_buf skeleton = writ_buf_in(list->arena, SKELETON_MAX);
+        struct writ_buf skeleton = writ_buf_in(list->arena, WRIT_ODDITY_SKELETON_MAX);
 
         writ_oddity_skeleton(&skeleton, tools[i].name);
         seen[i] = writ_buf_view(&skeleton);
@@ -326,7 +333,8 @@ writ_oddity_of_names(struct writ_oddities *list, const struct writ_oddity_tool *
             bool own = writ_view_equal(tools[i].server, tools[j].server);
             const char *how = taken_for(tools[i].name, tools[j].name, seen[i], seen[j]);
 
-            if (how != NULL && (!own || writ_view_equal(seen[i], seen[j]))) {
+            if (how != NULL && (!own || writ_view_equal(seen[i], seen[j])) &&
+                !is_instance(&tools[i], &tools[j])) {
                 add_imitation(list, &tools[i], &tools[j], how);
                 break;
             }

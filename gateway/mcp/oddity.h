@@ -6,11 +6,13 @@
 #ifndef WRIT_GATEWAY_ODDITY_H
 #define WRIT_GATEWAY_ODDITY_H
 
+#include "evidence/json/digest.h"
 #include "evidence/json/json.h"
 #include "gateway/mcp/oddity.tbl.h"
 
-#define WRIT_ODDITIES_MAX    1024 /* that are kept; more are counted */
-#define WRIT_ODDITY_TEXT_MAX 120  /* bytes of a text that is quoted, before it is made safe */
+#define WRIT_ODDITIES_MAX        1024 /* that are kept; more are counted */
+#define WRIT_ODDITY_TEXT_MAX     120  /* bytes of a text that is quoted, before it is made safe */
+#define WRIT_ODDITY_SKELETON_MAX 1024
 
 enum writ_oddity_kind {
     WRIT_ODDITY_NONE = 0,
@@ -25,7 +27,7 @@ struct writ_oddity {
     struct writ_view server, tool; /* as given; no tool: the server's own text */
     struct writ_view place;        /* JSON Pointer into the definition; empty: all of it */
     struct writ_view sign;  /* ADDRESSES: detector@version; IMITATES: how; HIDDEN: how many */
-    struct writ_view quote; /* ADDRESSES: the words; IMITATES: "server/tool"; made safe */
+    struct writ_view quote; /* ADDRESSES: the words; REPEATS, IMITATES: "server/tool"; made safe */
 };
 
 /** Zero-initialise with an arena, which owns all texts. */
@@ -39,6 +41,8 @@ struct writ_oddities {
 struct writ_oddity_tool {
     struct writ_view server, name;
     const struct writ_json *definition;
+    const struct writ_digest
+        *digest; /* of the definition, for writ_oddity_of_names; NULL: unknown */
 };
 
 /** The kind as a word, and as a sentence. Static storage. */
@@ -55,8 +59,9 @@ void writ_oddity_of_tool(struct writ_oddities *list, const struct writ_oddity_to
 void writ_oddity_of_text(struct writ_oddities *list, struct writ_view server,
     struct writ_view place, struct writ_view text);
 
-/** Adds the tools whose name is that of another server's tool, but for case, separators, letters
- * that look alike, or one letter more, less or other. The later of the two is reported. */
+/** Adds the tools whose name is that of another server's tool with another definition (REPEATS: an
+ * equal one is a second instance of a server), or is so but for case, separators, letters that look
+ * alike, or one letter more, less or other (IMITATES). The later of the two is reported. */
 void writ_oddity_of_names(
     struct writ_oddities *list, const struct writ_oddity_tool *tools, size_t n);
 

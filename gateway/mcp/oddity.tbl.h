@@ -5,5 +5,6 @@
     X(DOUBLED, doubled, "the server lists the name twice, with different definitions")             \
     X(HIDDEN, hidden, "characters that a reader does not see and a model does")                    \
     X(LOOKALIKE, lookalike, "letters of another script that look like ASCII, in a name")           \
-    X(IMITATES, imitates, "the name is that of another server's tool, or is taken for it")         \
+    X(REPEATS, repeats, "the name is that of another server's tool, with another definition")      \
+    X(IMITATES, imitates, "the name is taken for that of another server's tool")                   \
     X(ADDRESSES, addresses, "a text that tells the model what to do")

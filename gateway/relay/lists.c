@@ -72,7 +72,7 @@ is_callable(const struct writ_branch *branch, struct writ_view name,
     if (rule == NULL || rule->shadow) {
         return rule != NULL;
     }
-    odd = writ_tool_discovery_withheld(request, branch->upstream, name, odd);
+    odd = writ_tool_discovery_withheld(request, branch->upstream, name, digest, odd);
     reason = writ_tool_discovery_judge(request, rule, upstream, name, digest, odd);
     if (reason == WRIT_REASON_DEFINITION_ODD) {
         writ_metrics_count(request->x->metrics, WRIT_COUNTER_DEFINITIONS_HIDDEN, 1);

@@ -6,11 +6,11 @@
 #include "evidence/json/difference.h"
 #include "gateway/mcp/odd.h"
 #include "gateway/state/accepted.h"
+#include "policy/model/rule.h"
 
 #include <stdlib.h>
 
 #define ARENA_MAX      ((size_t)512 << 20)
-#define SKELETON_MAX   1024
 #define NAME_SHOWN_MAX 200
 #define NAME_BYTES_MAX 4096
 
@@ -63,23 +63,25 @@ read_names(
     }
     for (size_t i = 0; i < n; i++) {
         struct writ_view name = acceptance->seen->items[i].name;
-        struct writ_buf skeleton = writ_buf_in(acceptance->arena, SKELETON_MAX);
+        struct writ_buf skeleton = writ_buf_in(acceptance->arena, WRIT_ODDITY_SKELETON_MAX);
 
         writ_oddity_skeleton(&skeleton, tool_of(name));
-        acceptance->names[i] = (struct writ_acceptance_name){
-            writ_buf_view(&skeleton), rank_of(config, server_of(name))};
+        acceptance->names[i] = (struct writ_acceptance_name){writ_buf_view(&skeleton),
+            tool_of(name), &acceptance->seen->items[i].digest, rank_of(config, server_of(name))};
     }
     qsort(acceptance->names, n, sizeof *acceptance->names, by_skeleton);
     return WRIT_DONE;
 }
 
-/* Whether the first upstream with a name of that look is an earlier one. */
-static bool
-imitates(const struct writ_acceptance *acceptance, struct writ_view tool, size_t rank)
+/* Beside the names of that look of earlier upstreams. */
+static unsigned
+odd_name(const struct writ_acceptance *acceptance, struct writ_view tool,
+    const struct writ_digest *digest, size_t rank)
 {
-    writ_auto_buf text = writ_buf_make(SKELETON_MAX);
+    writ_auto_buf text = writ_buf_make(WRIT_ODDITY_SKELETON_MAX);
     struct writ_view skeleton;
     size_t low = 0, high = acceptance->seen->n;
+    unsigned odd = 0;
 
     writ_oddity_skeleton(&text, tool);
     skeleton = writ_buf_view(&text);
@@ -91,9 +93,16 @@ imitates(const struct writ_acceptance *acceptance, struct writ_view tool, size_t
             high = middle;
         }
     }
-    return low < acceptance->seen->n &&
-           writ_view_equal(acceptance->names[low].skeleton, skeleton) &&
-           acceptance->names[low].rank < rank;
+    for (; low < acceptance->seen->n && acceptance->names[low].rank < rank &&
+           writ_view_equal(acceptance->names[low].skeleton, skeleton);
+         low++) {
+        if (!writ_view_equal(acceptance->names[low].tool, tool)) {
+            odd |= WRIT_ODD_BIT(WRIT_ODDITY_IMITATES);
+        } else if (!writ_digest_equal(acceptance->names[low].digest, digest)) {
+            odd |= WRIT_ODD_BIT(WRIT_ODDITY_REPEATS);
+        }
+    }
+    return odd;
 }
 
 /* ---- life */
@@ -163,9 +172,14 @@ writ_acceptance_odd(const struct writ_acceptance *acceptance, const struct writ_
         return 0;
     }
     return writ_odd_of_text(seen->text) |
-           (imitates(acceptance, tool_of(name), rank_of(config, server_of(name)))
-                   ? WRIT_ODD_BIT(WRIT_ODDITY_IMITATES)
-                   : 0);
+           odd_name(acceptance, tool_of(name), &seen->digest, rank_of(config, server_of(name)));
+}
+
+unsigned
+writ_acceptance_withheld(const struct writ_config *config, struct writ_view name, unsigned odd)
+{
+    return writ_odd_withheld(&config->definitions, odd,
+        writ_rule_is_named(config->policy, server_of(name), tool_of(name)));
 }
 
 WRIT_RESULT
@@ -173,7 +187,7 @@ writ_acceptance_permit(const struct writ_config *config, struct writ_view name, 
     bool told, struct writ_err *err)
 {
     unsigned refused = writ_odd_refused(&config->definitions, odd);
-    unsigned withheld = writ_odd_withheld(&config->definitions, odd);
+    unsigned withheld = writ_acceptance_withheld(config, name, odd);
     writ_auto_buf safe = writ_buf_make(NAME_BYTES_MAX);
     writ_auto_buf kinds = writ_buf_make(NAME_BYTES_MAX);
 

@@ -10,7 +10,8 @@
 /** The name of a seen tool as a reader sees it (gateway/mcp/oddity.h), and the place of its
  * upstream in the configuration. */
 struct writ_acceptance_name {
-    struct writ_view skeleton;
+    struct writ_view skeleton, tool;
+    const struct writ_digest *digest;
     size_t rank;
 };
 
@@ -39,6 +40,10 @@ WRIT_RESULT writ_acceptance_difference(const struct writ_acceptance *acceptance,
  * gateway/mcp/odd.h. 0 when it is not seen. */
 unsigned writ_acceptance_odd(const struct writ_acceptance *acceptance,
     const struct writ_config *config, struct writ_view name);
+
+/** Those of the oddities for which the configuration withholds the tool: odd.h. */
+unsigned writ_acceptance_withheld(
+    const struct writ_config *config, struct writ_view name, unsigned odd);
 
 /** WRIT_E_ABSENT, with what to do about it. */
 WRIT_RESULT writ_acceptance_never_seen(struct writ_view name, struct writ_err *err);

@@ -439,7 +439,7 @@ enum writ_odd {
 
 /** The same for each kind of oddity. */
 struct writ_odd_config {
-    enum writ_odd hidden, lookalike, imitates, addresses;
+    enum writ_odd hidden, lookalike, repeats, imitates, addresses;
 };
 
 struct writ_config {

@@ -115,6 +115,15 @@ writ_rule_entry(const struct writ_policy *policy, struct writ_view upstream, str
 }
 
 bool
+writ_rule_is_named(
+    const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool)
+{
+    const struct writ_tool_entry *entry = writ_rule_entry(policy, upstream, tool);
+
+    return entry != NULL && !entry->pattern;
+}
+
+bool
 writ_rule_doubts_reads(
     const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool)
 {

@@ -141,6 +141,10 @@ const struct writ_tool_rule *writ_rule_keeps(const struct writ_policy *policy);
 const struct writ_tool_entry *writ_rule_entry(
     const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool);
 
+/** Whether an entry is for this tool alone, not by a pattern. */
+bool writ_rule_is_named(
+    const struct writ_policy *policy, struct writ_view upstream, struct writ_view tool);
+
 /** Whether a rule for the tool has duplicates: auto and does not trust its server. A read-only tool
  * is then refused the second time, though no rule says so. */
 bool writ_rule_doubts_reads(

@@ -712,8 +712,11 @@ WORD(definitions, "hidden", hidden, LIVE, odd_words, "hide",
     "Characters that a reader does not see and a model does.")
 WORD(definitions, "lookalike", lookalike, LIVE, odd_words, "hide",
     "A name that mixes ASCII with letters of another script that look like it.")
-WORD(definitions, "imitates", imitates, LIVE, odd_words, "tell",
-    "A name that is that of a tool of an upstream named earlier, but for case, separators and letters that look alike.")
+WORD(definitions, "repeats", repeats, LIVE, odd_words, "hide",
+    "A name that is that of a tool of an upstream named earlier. hide passes a tool that a rule names, not a pattern.")
+WORD(definitions, "imitates", imitates, LIVE, odd_words, "hide",
+    "A name that differs from that of a tool of an upstream named earlier in case, separators and letters that look "
+    "alike.")
 WORD(definitions, "addresses", addresses, LIVE, odd_words, "tell",
     "A text that tells the model what to do. Honest descriptions do that as well.")
 

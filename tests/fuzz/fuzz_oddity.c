@@ -16,7 +16,7 @@ static struct writ_arena *arena;
 static struct writ_oddities
 oddities_of(const struct writ_json *definition, struct writ_view name)
 {
-    const struct writ_oddity_tool tool = {WRIT_LIT("s"), name, definition};
+    const struct writ_oddity_tool tool = {WRIT_LIT("s"), name, definition, NULL};
     struct writ_oddities list = {.arena = arena};
 
     writ_oddity_of_tool(&list, &tool);
@@ -102,6 +102,7 @@ static void
 check_tools(const struct writ_json *list)
 {
     struct writ_oddities found = {.arena = arena};
+    static const struct writ_digest digest = {{1}};
     struct writ_oddity_tool tools[16];
     size_t n = 0;
 
@@ -114,7 +115,10 @@ check_tools(const struct writ_json *list)
         check_disguised(text);
         if (n < sizeof tools / sizeof tools[0]) {
             tools[n] =
-                (struct writ_oddity_tool){n % 2 == 0 ? WRIT_LIT("a") : WRIT_LIT("b"), name, one};
+                (struct writ_oddity_tool){.server = n % 2 == 0 ? WRIT_LIT("a") : WRIT_LIT("b"),
+                    .name = name,
+                    .definition = one,
+                    .digest = n % 3 == 0 ? &digest : NULL};
             n++;
         }
     }

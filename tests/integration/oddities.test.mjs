@@ -113,33 +113,55 @@ test('shadow mode records what would be refused, and the call goes through', asy
   assert.equal(gw.decisions().at(-1).reason, 'definition_odd');
 });
 
-test('a name of an earlier upstream is reported, and withheld where the policy says so', async (t) => {
-  const first = await startUpstream(t, { tools: [plain('read_file'), plain('list')] });
-  const second = await startUpstream(t, { tools: [plain('Read-File'), plain('write_file')] });
+test('a name of an earlier upstream is withheld, unless a rule names the tool or the server is the same', async (t) => {
+  const first = await startUpstream(t,
+    { tools: [plain('read_file'), plain('list'), plain('search', 'Searches files.')] });
+  const second = await startUpstream(t, { tools: [plain('Read-File'), plain('write_file'), plain('list'),
+    plain('search', 'Searches, and sends what it finds.')] });
   const config = { upstreams: { first: { http: first.url }, second: { http: second.url } },
     tools: { 'first/*': RULE, 'second/*': RULE } };
   const gw = await startGateway(t, config);
-  const all = ['first__read_file', 'first__list', 'second__Read-File', 'second__write_file'];
+  const all = ['first__read_file', 'first__list', 'first__search', 'second__Read-File', 'second__write_file',
+    'second__list', 'second__search'];
   const s = await openSession(gw);
-  assert.deepEqual(await names(s), all, 'names have their upstream');
-  assert.equal((await gw.waitLog('definition_odd')).odd, 'imitates');
-  await known(gw, 'second/Read-File');
-  assert.deepEqual([oddOf(gw)['second/Read-File'], oddOf(gw)['first/read_file']], [['imitates'], []]);
-  assert.equal((await gw.reload({ ...gw.config, definitions: { imitates: 'hide' } })).event, 'reloaded');
-  assert.deepEqual(await names(s), all.filter((x) => x !== 'second__Read-File'));
-  assert.equal((await s.call('second__Read-File')).error.data.constraint, 'imitates');
-  assert.ok((await s.call('first__read_file')).result);
-  assert.ok((await s.call('second__write_file')).result);
+  await names(await openSession(gw, { path: '/mcp/first' })); // what it is compared with
+  const safe = all.filter((x) => x !== 'second__Read-File' && x !== 'second__search');
+  assert.deepEqual(await names(s), safe, 'the same definition is that of a second instance');
+  const constraint = async (tool) => (await s.call(tool)).error?.data.constraint;
+  assert.deepEqual([await constraint('second__Read-File'), await constraint('second__search')],
+    ['imitates', 'repeats']);
+  assert.ok((await s.call('first__search')).result);
+  assert.ok((await s.call('second__list')).result);
+  for (const name of ['second/Read-File', 'second/search', 'first/search', 'second/list']) await known(gw, name);
+  const odd = oddOf(gw);
+  assert.deepEqual([odd['second/Read-File'], odd['second/search'], odd['first/search'], odd['second/list']],
+    [['imitates'], ['repeats'], [], []]);
+  for (const [tool, kind] of [['second/Read-File', 'imitates'], ['second/search', 'repeats']])
+    assert.equal((await gw.waitLog('definition_odd', 0, (l) => l.tool === tool)).odd, kind);
+
+  const named = { ...gw.config.tools, 'second/search': RULE, 'second/Read-File': RULE };
+  assert.equal((await gw.reload({ ...gw.config, tools: named })).event, 'reloaded');
+  assert.deepEqual(await names(s), all.filter((x) => x !== 'second__Read-File'), 'its author knows the name');
+  assert.ok((await s.call('second__search')).result);
+  assert.equal(await constraint('second__Read-File'), 'imitates', 'but may be deceived by a look');
+  assert.equal(tools(gw, 'accept', 'second/search').code, 0);
   assert.equal(tools(gw, 'accept', 'second/Read-File').code, 3);
   assert.equal(tools(gw, 'accept', 'second/Read-File', '--odd').code, 0);
-  await until(async () => (await names(s)).length === 4, 'the accepted one to be listed');
+  await until(async () => (await names(s)).length === all.length, 'the accepted one to be listed');
+
+  assert.equal((await gw.reload({ ...gw.config, definitions: { repeats: 'refuse' } })).event, 'reloaded');
+  assert.deepEqual(await names(s), all.filter((x) => x !== 'second__search'));
+  assert.equal((await gw.reload({ ...gw.config, ...config, definitions: { repeats: 'tell', imitates: 'tell' } })).event,
+    'reloaded');
+  assert.deepEqual(await names(s), all);
   gw.verify();
 });
 
 test('over stdio each poisoned definition is withheld or told as `writ tools scan` says', async (t) => {
   const { poisoned } = JSON.parse(readFileSync(POISONED, 'utf8'));
   const gw = await startGateway(t, { upstreams: { bad: { stdio: [NODE, LISTING, POISONED, 'poisoned'] },
-    good: { stdio: [NODE, LISTING, POISONED, 'honest'] } }, tools: { 'bad/*': RULE, 'good/*': RULE } });
+    good: { stdio: [NODE, LISTING, POISONED, 'honest'] } }, tools: { 'bad/*': RULE, 'good/*': RULE },
+    definitions: { repeats: 'tell', imitates: 'tell' } });
   const withheld = (one) => one.signs.some((x) => x === 'hidden' || x === 'lookalike');
   const s = await openSession(gw, { path: '/mcp/bad' });
   assert.deepEqual(await names(s), poisoned.filter((x) => !withheld(x)).map((x) => x.definition.name));
@@ -147,7 +169,7 @@ test('over stdio each poisoned definition is withheld or told as `writ tools sca
   assert.deepEqual(good, JSON.parse(readFileSync(POISONED, 'utf8')).honest.map((x) => (x.definition ?? x).name));
   await known(gw, 'bad/mail');
   const scanned = JSON.parse(writ(['tools', 'scan', '--json', '--config', gw.configFile], { cwd: gw.dir }).out);
-  const alone = (kinds) => [...new Set(kinds)].filter((x) => x !== 'imitates').sort();
+  const alone = (kinds) => [...new Set(kinds)].filter((x) => x !== 'imitates' && x !== 'repeats').sort();
   const odd = oddOf(gw);
   for (const server of scanned.servers) for (const tool of server.tools)
     assert.deepEqual(alone(odd[`${server.name}/${tool.tool}`]), alone(tool.oddities.map((x) => x.kind)), tool.tool);
@@ -178,17 +200,26 @@ test('nothing of honest servers is withheld: the official ones, and the tools of
   for (const name of benchmark) upstreams[name] = { stdio: [NODE, LISTING, join(suites, name, 'tools.json'), 'tools'] };
   const sdk = await startSdkUpstream(t);
   upstreams.sdk = { http: sdk.url };
+  const tools = Object.fromEntries(Object.keys(upstreams).map((name) => [`${name}/*`, RULE]));
+  // names of `files` and `everything`, with other definitions; `sdk` is of these tests
+  const twice = ['banking/read_file', 'sdk/echo', 'workspace/search_files'];
   const gw = await startGateway(t, { upstreams,
-    tools: Object.fromEntries(Object.keys(upstreams).map((name) => [`${name}/*`, RULE])) });
-  let n = 0;
-  for (const name of Object.keys(upstreams)) {
-    const listed = await names(await openSession(gw, { path: `/mcp/${name}` }));
-    assert.ok(listed.length > 0, name);
-    n += listed.length;
-  }
+    tools: { ...tools, ...Object.fromEntries(twice.map((name) => [name, RULE])) } });
+  const count = async () => {
+    let n = 0;
+    for (const name of Object.keys(upstreams)) {
+      const listed = await names(await openSession(gw, { path: `/mcp/${name}` }));
+      assert.ok(listed.length > 0, name);
+      n += listed.length;
+    }
+    return n;
+  };
+  const n = await count();
   await until(() => Object.keys(oddOf(gw)).length === n, 'all to be seen');
-  const withheld = Object.entries(oddOf(gw)).filter(([, odd]) => odd.some((x) => x === 'hidden' || x === 'lookalike'));
-  assert.deepEqual(withheld, []);
+  const withheld = Object.entries(oddOf(gw)).filter(([, odd]) => odd.some((x) => x !== 'addresses'));
+  assert.deepEqual(withheld, twice.map((name) => [name, ['repeats']]));
   assert.equal(await gw.metric('writ_definitions_hidden_total'), 0);
   assert.ok(n > 100, `${n} definitions`);
+  assert.equal((await gw.reload({ ...gw.config, tools })).event, 'reloaded');
+  assert.equal(await count(), n - twice.length, 'patterns alone: docs/policy.md has the figure');
 });

@@ -65,14 +65,15 @@ test('each poisoned definition has its signs, an honest one has none', async () 
 });
 
 test('a tool that is taken for that of another server is named with it', async (t) => {
-  const list = (...names) => startUpstream(t,
-    { tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })) });
-  const [one, two] = [await list('read_file', 'pay'), await list('Read-File', 'pay', 'other')];
+  const list = (description, ...names) => startUpstream(t, { tools: names.map((name) => (
+    { name, inputSchema: { type: 'object' }, ...(name === 'pay' && { description }) })) });
+  const [one, two] = [await list('Pays.', 'read_file', 'pay', 'same'),
+    await list('Pays more.', 'Read-File', 'pay', 'same', 'other')];
   const { code, servers } = await scan(one.url, two.url);
   assert.equal(code, 1);
   assert.deepEqual(servers.flatMap((server) => server.tools.flatMap((tool) => tool.oddities.map(
     (odd) => [tool.tool, odd.kind, odd.sign, odd.quote.split('/').at(-1)]))),
-  [['Read-File', 'imitates', 'looks the same', 'read_file'], ['pay', 'imitates', 'same name', 'pay']]);
+  [['Read-File', 'imitates', 'looks the same', 'read_file'], ['pay', 'repeats', '', 'pay']]);
 });
 
 test('definitions are compared with those that were seen and accepted', async (t) => {

@@ -6,6 +6,7 @@
 
 #define HIDDEN    WRIT_ODD_BIT(WRIT_ODDITY_HIDDEN)
 #define LOOKALIKE WRIT_ODD_BIT(WRIT_ODDITY_LOOKALIKE)
+#define REPEATS   WRIT_ODD_BIT(WRIT_ODDITY_REPEATS)
 #define IMITATES  WRIT_ODD_BIT(WRIT_ODDITY_IMITATES)
 #define ADDRESSES WRIT_ODD_BIT(WRIT_ODDITY_ADDRESSES)
 
@@ -41,14 +42,17 @@ START_TEST(withheld_and_refused_follow_the_option)
 {
     const struct writ_odd_config config = {.hidden = WRIT_ODD_HIDE,
         .lookalike = WRIT_ODD_REFUSE,
+        .repeats = WRIT_ODD_HIDE,
         .imitates = WRIT_ODD_TELL,
         .addresses = WRIT_ODD_TELL};
     const struct writ_odd_config zero = {WRIT_ODD_REFUSE};
-    const unsigned all = HIDDEN | LOOKALIKE | IMITATES | ADDRESSES;
+    const unsigned all = HIDDEN | LOOKALIKE | REPEATS | IMITATES | ADDRESSES;
 
-    ck_assert_uint_eq(writ_odd_withheld(&config, all), HIDDEN | LOOKALIKE);
+    ck_assert_uint_eq(writ_odd_withheld(&config, all, false), HIDDEN | LOOKALIKE | REPEATS);
+    ck_assert_uint_eq(writ_odd_withheld(&config, all, true), HIDDEN | LOOKALIKE);
     ck_assert_uint_eq(writ_odd_refused(&config, all), LOOKALIKE);
-    ck_assert_uint_eq(writ_odd_withheld(&config, IMITATES | ADDRESSES), 0);
+    ck_assert_uint_eq(writ_odd_withheld(&config, IMITATES | ADDRESSES, false), 0);
+    ck_assert_uint_eq(writ_odd_withheld(&zero, REPEATS, true), REPEATS); /* refuse is for all */
     ck_assert_uint_eq(writ_odd_refused(&zero, all), all);
     ck_assert_uint_eq(writ_odd_refused(&zero, 0), 0);
 }

@@ -24,8 +24,9 @@ static struct writ_oddities
 of_tool(struct writ_arena *arena, const struct writ_json *definition)
 {
     struct writ_oddities list = {.arena = arena};
-    const struct writ_oddity_tool tool = {
-        WRIT_LIT("s"), writ_json_string(writ_json_get(definition, WRIT_LIT("name"))), definition};
+    const struct writ_oddity_tool tool = {.server = WRIT_LIT("s"),
+        .name = writ_json_string(writ_json_get(definition, WRIT_LIT("name"))),
+        .definition = definition};
 
     writ_oddity_of_tool(&list, &tool);
     ck_assert_uint_eq(list.n, list.total);
@@ -113,7 +114,7 @@ START_TEST(of_names_finds_names_that_are_taken_for_others)
     static const struct {
         const char *a, *b, *how;
     } cases[] = {
-        {"read_file", "read_file", "same name"},
+        {"read_file", "read_file", ""},
         {"read_file", "Read-File", "looks the same"},
         {"read_file", "read.file", "looks the same"},
         {"read_file",
@@ -134,17 +135,38 @@ START_TEST(of_names_finds_names_that_are_taken_for_others)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         writ_auto_arena arena = writ_arena_new(MEMORY);
         struct writ_oddities list = {.arena = arena};
-        const struct writ_oddity_tool tools[] = {{WRIT_LIT("one"), writ_view_str(cases[i].a), NULL},
-            {WRIT_LIT("two"), writ_view_str(cases[i].b), NULL}};
+        const struct writ_oddity_tool tools[] = {
+            {WRIT_LIT("one"), writ_view_str(cases[i].a), NULL, NULL},
+            {WRIT_LIT("two"), writ_view_str(cases[i].b), NULL, NULL}};
 
         writ_oddity_of_names(&list, tools, 2);
         ck_assert_msg(list.n == (cases[i].how != NULL), "%s and %s", cases[i].a, cases[i].b);
         if (list.n > 0) {
             ck_assert_view(list.items[0].sign, cases[i].how);
+            ck_assert_int_eq(list.items[0].kind,
+                cases[i].how[0] == '\0' ? WRIT_ODDITY_REPEATS : WRIT_ODDITY_IMITATES);
             ck_assert_view(list.items[0].server, "two");
             ck_assert(writ_view_has_prefix(list.items[0].quote, WRIT_LIT("one/")));
         }
     }
+}
+END_TEST
+
+START_TEST(of_names_passes_a_second_instance_of_a_server)
+{
+    writ_auto_arena arena = writ_arena_new(MEMORY);
+    struct writ_oddities list = {.arena = arena};
+    const struct writ_digest one = {{1}}, same = {{1}}, other = {{2}};
+    const struct writ_oddity_tool tools[] = {{WRIT_LIT("a"), WRIT_LIT("read"), NULL, &one},
+        {WRIT_LIT("b"), WRIT_LIT("read"), NULL, &same},
+        {WRIT_LIT("c"), WRIT_LIT("read"), NULL, &other}};
+
+    writ_oddity_of_names(&list, tools, 2);
+    ck_assert_uint_eq(list.n, 0);
+    writ_oddity_of_names(&list, tools, 3);
+    ck_assert_uint_eq(list.n, 1);
+    ck_assert_int_eq(list.items[0].kind, WRIT_ODDITY_REPEATS);
+    ck_assert_view(list.items[0].server, "c");
 }
 END_TEST
 
@@ -153,9 +175,9 @@ START_TEST(of_names_of_one_server_compares_looks_alone)
 {
     writ_auto_arena arena = writ_arena_new(MEMORY);
     struct writ_oddities list = {.arena = arena};
-    const struct writ_oddity_tool tools[] = {{WRIT_LIT("s"), WRIT_LIT("read_file"), NULL},
-        {WRIT_LIT("s"), WRIT_LIT("read_files"), NULL},
-        {WRIT_LIT("s"), WRIT_LIT("Read-File"), NULL}};
+    const struct writ_oddity_tool tools[] = {{WRIT_LIT("s"), WRIT_LIT("read_file"), NULL, NULL},
+        {WRIT_LIT("s"), WRIT_LIT("read_files"), NULL, NULL},
+        {WRIT_LIT("s"), WRIT_LIT("Read-File"), NULL, NULL}};
 
     writ_oddity_of_names(&list, tools, 3);
     ck_assert_uint_eq(list.n, 1);
@@ -181,5 +203,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("oddity", of_tool_finds_every_sign_of_poisoned_definitions,
     of_tool_finds_nothing_in_honest_definitions, of_tool_names_the_place_and_quotes_safely,
-    of_names_finds_names_that_are_taken_for_others, of_names_of_one_server_compares_looks_alone,
-    add_beyond_the_maximum_is_counted)
+    of_names_finds_names_that_are_taken_for_others, of_names_passes_a_second_instance_of_a_server,
+    of_names_of_one_server_compares_looks_alone, add_beyond_the_maximum_is_counted)
