@@ -504,15 +504,16 @@ is_engine(struct writ_view name)
 #undef IS_ENGINE
 }
 
-/* A plug-in that crashes, hangs or talks nonsense is a failed verdict, whatever its tally says. */
+/* A plug-in that crashes, hangs or talks nonsense is a failed verdict, whatever its tally says. One
+ * that cannot be asked now gives none. */
 static WRIT_RESULT
 fail_count(const struct writ_panel_plugin_engine *asked, struct writ_arena *arena,
-    struct writ_review_finding *ret)
+    struct writ_review_finding *ret, struct writ_err *err)
 {
     struct writ_buf why = writ_buf_in(arena, WRIT_REVIEW_FAULT_MAX * ESCAPED_MAX);
 
-    if (asked->result.code == WRIT_E_NOMEM) {
-        return asked->result;
+    if (asked->result.code == WRIT_E_NOMEM || asked->result.code == WRIT_E_BUSY) {
+        WRIT_FAIL(err, asked->result.code, "%s", asked->why.text);
     }
     writ_text_safe(&why, writ_view_str(asked->why.text), WRIT_REVIEW_FAULT_MAX);
     WRIT_TRY(writ_buf_check(&why, NULL));
@@ -530,7 +531,7 @@ count_with(struct panel *panel, struct writ_panel_plugin_engine *asked, bool wit
 
     WRIT_TRY(count_votes(panel->review, panel->engines, panel->arena, &found, panel->err));
     if (asked != NULL && !writ_is_ok(asked->result)) {
-        return fail_count(asked, panel->arena, ret);
+        return fail_count(asked, panel->arena, ret, panel->err);
     }
     if (asked != NULL && asked->wanted && !asked->over) {
         found.verdict = WRIT_REVIEW_DO_VOTE;

@@ -11,8 +11,8 @@ struct writ_panel_plugin {
      * Names the winner to the tally, as an engine of the crew library does.
      *
      * @param ret_refused  whether it refuses to count these ballots
-     * @return WRIT_OK; WRIT_E_NOMEM; any other failure is a fault of the plug-in, and the error
-     *         completes "the plug-in: "
+     * @return WRIT_OK; WRIT_E_NOMEM; WRIT_E_BUSY: it cannot be asked now; any other failure is a
+     * fault of the plug-in, and the error completes "the plug-in: "
      */
     writ_result (*count)(void *ctx, const struct writ_crew_poll *poll,
         struct writ_crew_tally *tally, bool *ret_refused, struct writ_err *err);

@@ -149,6 +149,9 @@
         "the gateway cannot get a token for an upstream")                                          \
     X(BALLOT_FAILED, ballot_failed, SERVE, WARN, "reviewer, review, why, tries, last",             \
         "a reviewer did not vote; `last`: the gateway does not try again")                                \
+    X(COUNT_WAITS, count_waits, SERVE, WARN, "review, engine, why",                                \
+        "the votes of a review cannot be counted here now: this gateway tries again until the "    \
+        "review's deadline, and another one of its ledger may count them")                         \
     X(COUNT_FAILED, count_failed, SERVE, WARN, "review, engine, why",                              \
         "the plug-in that counts the votes of a review failed, so the call is refused")            \
     X(REVIEWER_ENDED, reviewer_ended, SERVE, WARN,                                                 \

@@ -32,6 +32,7 @@ WRIT_RESULT writ_engine_count_check(const struct writ_engine_count *count, struc
  * @param ret_refused written only on success: whether the plug-in refuses the ballots
  *
  * @return WRIT_OK
+ *         WRIT_E_BUSY, as writ_engine_process_ask
  *         WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_LIMIT  no answer: the error completes "the plug-in: "
  */
 WRIT_RESULT writ_engine_count_run(const struct writ_engine_count *count,

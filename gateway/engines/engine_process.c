@@ -142,13 +142,21 @@ end_process(struct exchange *exchange)
 
 /* ---- what became of it */
 
+/* The host lacks something now, whatever the plug-in is. */
+static bool
+is_scarce(int fault)
+{
+    return fault == EAGAIN || fault == ENOMEM || fault == EMFILE || fault == ENFILE;
+}
+
 static WRIT_RESULT
 judge(const struct exchange *exchange, int start_fault, struct writ_err *err)
 {
     writ_result whole = writ_buf_check(exchange->answer, NULL);
 
     if (start_fault != 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "its process cannot start: %s", strerrordesc_np(start_fault));
+        WRIT_FAIL(err, is_scarce(start_fault) ? WRIT_E_BUSY : WRIT_E_IO,
+            "its process cannot start: %s", strerrordesc_np(start_fault));
     }
     if (exchange->answer->len > WRIT_ENGINE_ANSWER_MAX) {
         WRIT_FAIL(err, WRIT_E_IO, "its answer is longer than %zu bytes", WRIT_ENGINE_ANSWER_MAX);

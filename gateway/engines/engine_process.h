@@ -20,6 +20,7 @@
  * @param ret      written only on success; has no fault
  *
  * @return WRIT_OK
+ *         WRIT_E_BUSY  its process cannot start now: the host has no memory, descriptor or process
  *         WRIT_E_IO, WRIT_E_NOMEM  no answer, or not one of the right form: the error says why, in
  *                                  words that complete "the plug-in: "
  */

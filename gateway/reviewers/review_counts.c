@@ -2,7 +2,9 @@
  * 2. A count has at most one operation open: an entry in the ledger (READS, SUBMITS) or its thread
  *    (COUNTS). It is freed when none is open.
  * 3. The thread has the count for itself until it posts it, which is its last act.
- * 4. What is submitted names the number of records that was read; only the writer decides whether
+ * 4. A count that cannot be made here is left open: another gateway of the ledger makes it, this
+ * one later, or the review ends at its deadline. Only what a plug-in does fails a review.
+ * 5. What is submitted names the number of records that was read; only the writer decides whether
  *    it is still true. */
 #include "gateway/reviewers/review_counts.h"
 
@@ -18,7 +20,8 @@
 
 #define COUNT_ARENA ((size_t)64 << 20)
 #define OWN_ARENA   ((size_t)64 << 10)
-#define AGAIN_US    INT64_C(1000000) /* after the ledger, memory or a thread has failed */
+#define AGAIN_US    INT64_C(1000000) /* after the ledger, memory, a thread or a process has failed */
+#define LACKS_US    INT64_C(5000000) /* until the next look whether the plug-in is here now */
 #define NOTHING     (-1)
 
 enum stage { WAITS = 0, READS, COUNTS, SUBMITS };
@@ -40,6 +43,8 @@ struct count {
     struct writ_review_finding finding;
     pthread_t thread;
     writ_result result; /* of the thread */
+    struct writ_err why;
+    bool is_told; /* that it waits, in the log */
 };
 
 struct writ_review_counts {
@@ -125,6 +130,19 @@ submit(struct count *count, writ_post_fn *back)
     writ_worker_submit(count->all->worker, &count->entry);
 }
 
+/* keeps (4) */
+static void
+wait_here(struct count *count, const char *why, int64_t pause_us)
+{
+    if (!count->is_told) {
+        WRIT_LOG(count->all->gateway->log, WRIT_EVENT_COUNT_WAITS,
+            writ_log_text("review", count->id), writ_log_text("engine", count->told.review.engine),
+            writ_log_str("why", why));
+        count->is_told = true;
+    }
+    try_again(count, pause_us);
+}
+
 /* ---- the result */
 
 static void
@@ -152,7 +170,7 @@ was_taken(struct writ_post *post)
     }
 }
 
-/* keeps (4) */
+/* keeps (5) */
 static void
 give(struct count *count)
 {
@@ -175,7 +193,7 @@ was_counted(struct writ_post *post)
 
     (void)pthread_join(count->thread, NULL); /* it has posted: keeps (3) */
     if (!writ_is_ok(count->result)) {
-        try_again(count, AGAIN_US);
+        wait_here(count, count->why.text, AGAIN_US);
     } else if (count->finding.verdict == WRIT_REVIEW_DO_VOTE) {
         finish(count);
     } else {
@@ -193,7 +211,7 @@ run(void *arg)
     const struct writ_review_judge judge = writ_panel_judge_with(&plugin);
 
     count->result =
-        writ_review_look(&judge, &count->told.review, count->arena, &count->finding, NULL);
+        writ_review_look(&judge, &count->told.review, count->arena, &count->finding, &count->why);
     writ_loop_answer(count->all->worker->loop, &count->post);
     return NULL;
 }
@@ -218,7 +236,8 @@ is_to_count(const struct writ_review_told *told)
            writ_review_all_spoke(&told->review);
 }
 
-/* A review of another file than the present one of that name gets no verdict of this one. */
+/* A review of another file than the present one of that name gets no verdict of this one. During a
+ * reload of several gateways one has the file before the others. */
 static void
 start_count(struct count *count)
 {
@@ -227,16 +246,15 @@ start_count(struct count *count)
     count->config = writ_config_hold(count->all->worker->generation->config);
     count->engine = writ_config_engine(count->config, review->engine, review->engine_digest);
     if (count->engine == NULL) {
-        count->finding = (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_FAIL,
-            .fault = WRIT_LIT("its file is no longer the one of the review's engine_digest")};
-        give(count);
+        wait_here(count, "no file here has the engine_digest of the review", LACKS_US);
         return;
     }
     count->stage = COUNTS;
     count->finding = (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_VOTE};
+    count->why = (struct writ_err){0};
     count->post = (struct writ_post){.fn = was_counted, .ctx = count};
     if (!start_thread(count)) {
-        try_again(count, AGAIN_US);
+        wait_here(count, "no thread can be started", AGAIN_US);
     }
 }
 

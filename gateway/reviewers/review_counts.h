@@ -3,7 +3,9 @@
  * The writer of the ledger cannot wait for a plug-in. So a review in which all have voted is read,
  * counted on a thread of its own, by a process of the plug-in, and the result goes to the writer as
  * an entry that names the records that were counted: with a further record it is counted again.
- * Gateways of one ledger may count the same review; the writer takes the first result. */
+ * Gateways of one ledger may count the same review; the writer takes the first result. One that
+ * lacks the file of the review, or cannot start a process now, leaves the count to the others and
+ * tries again, until the deadline of the review. */
 #ifndef WRIT_GATEWAY_REVIEW_COUNTS_H
 #define WRIT_GATEWAY_REVIEW_COUNTS_H
 

@@ -2,6 +2,7 @@
 // is taken once, whatever happens to the gateway meanwhile.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -281,6 +282,56 @@ test('check names the place of an engine that is not there, is no plug-in, or th
   refused(/elicitation and bulk give plain votes/, 'polite.so', { bulk: true });
   chmodSync(gw.path('engines/polite.so'), 0o666);
   refused(/cannot be read: .*mode 0666 gives writing to others/, 'polite.so');
+});
+
+/** A limit of descriptors under which a gateway has that many left. */
+function leave(gw, free) {
+  const open = readdirSync(`/proc/${gw.child.pid}/fd`).map(Number).sort((a, b) => a - b);
+  let limit = free;
+  while (limit - open.filter((fd) => fd < limit).length < free) limit++;
+  return limit;
+}
+const limit = (gw, n) => assert.equal(spawnSync('prlimit', [`--pid=${gw.child.pid}`, `--nofile=${n}:`]).status, 0);
+
+test('a count whose process cannot start is made again later, and fails no review', async (t) => {
+  const { up, gw, s } = await started(t, ['polite']);
+  const id = await asks(s, 'polite');
+  await rank(gw, ANN, id, 'a');
+  await rank(gw, BOB, id, 'a');
+  const before = /open files +(\d+)/i.exec(readFileSync(`/proc/${gw.child.pid}/limits`, 'utf8'))[1];
+  limit(gw, leave(gw, 4)); // a process needs eight
+  assert.equal((await rank(gw, EVE, id, 'a')).json.state, 'open');
+  const line = await gw.waitLog('count_waits', 0, (l) => l.review === id);
+  assert.deepEqual([line.engine, line.why], ['polite.so', 'its process cannot start: Too many open files']);
+  assert.equal((await reviewOf(gw, id)).state, 'open');
+  limit(gw, before);
+  await ends(gw, id, 'approved');
+  assert.equal((await pay(s, 'polite')).said, 'ran 1');
+  assert.equal(up.calls.length, 1);
+  gw.verify();
+});
+
+test('a gateway without the plug-in of a review leaves the count to the others', ONLY_SHARED, async (t) => {
+  const { startFleet } = await import('../support/js/fleet.mjs');
+  const { config } = await setUp(t, ['polite'], { review: { expires: '1m' } });
+  const folder = join(open, 'rolling');
+  hostile(folder, 'polite', flag);
+  const fleet = await startFleet(t, { ...config, engines: folder }, { lease: '5s' });
+  const [a, b] = fleet;
+  copyFileSync(rankedPairs(folder), join(folder, 'polite.so')); // a new version
+  rmSync(join(folder, 'ranked-pairs.so'));
+  a.child.kill('SIGHUP');
+  await a.waitLog('reloaded');
+  const s = await openSession(a, { token: DEV.token });
+  const id = await asks(s, 'polite');
+  await a.stop('SIGKILL');
+  await rankAll(b, id);
+  const line = await b.waitLog('count_waits', 0, (l) => l.review === id);
+  assert.deepEqual([line.engine, line.why], ['polite.so', 'no file here has the engine_digest of the review']);
+  assert.equal((await reviewOf(b, id)).state, 'open');
+  b.child.kill('SIGHUP'); // its turn to reload
+  await b.waitLog('reloaded');
+  await ends(b, id, 'approved');
 });
 
 test('gateways of one ledger may all count: one verdict is taken, also when one is killed', ONLY_SHARED, async (t) => {

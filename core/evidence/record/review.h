@@ -286,7 +286,8 @@ struct writ_review_judge {
      * @param review  voters without a vote are silent, and have the vote of their speaker
      * @param ret     in the arena; the log only when `with_log`
      *
-     * @return WRIT_OK, WRIT_E_INVALID (an unknown engine), WRIT_E_NOMEM
+     * @return WRIT_OK, WRIT_E_INVALID (an unknown engine), WRIT_E_NOMEM, WRIT_E_BUSY (a plug-in
+     *         cannot be asked now)
      */
     writ_result (*count)(void *ctx, const struct writ_review *review, bool with_log,
         struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err);
