@@ -336,10 +336,6 @@ check_engine(struct writ_options *o, const struct writ_yaml *node, const struct 
             "must be two or three different ones of approve, modify and reject, or candidates in "
             "place of approve");
     }
-    if (ret->candidates && ret->plugin != NULL) {
-        WRIT_OPTION_FAULT(o, writ_option_of(node, "options"),
-            "candidates need the engine borda: a plug-in does not elect them");
-    }
     for (size_t i = 0; i < ret->voters_n; i++) {
         if (ret->voters[i].veto && !has_option(&ret->options, WRIT_LIT("reject"))) {
             WRIT_OPTION_FAULT(o, writ_option_of(node, "options"),

@@ -284,6 +284,54 @@ test('check names the place of an engine that is not there, is no plug-in, or th
   refused(/cannot be read: .*mode 0666 gives writing to others/, 'polite.so');
 });
 
+const OTHERS = { meta: { 'io.writ/candidates': [{ amount: 2 }, { amount: 3 }] } };
+
+/** A call with two others as candidates, of which the voters rank the second first: its review's id. */
+async function elect(gw, s, to) {
+  const { reason, refusal } = await s.call(`up__${to}`, { amount: 1 }, OTHERS), id = refusal.continuation_id;
+  assert.equal(reason, 'approval_required', JSON.stringify(refusal));
+  const { options, review_digest } = await reviewOf(gw, id);
+  assert.deepEqual(options, ['1', '2', '3', 'reject']);
+  for (const who of [ANN, BOB, EVE]) {
+    const ranking = who === EVE ? ['3', '2', '1', 'reject'] : ['2', '3', '1', 'reject'];
+    const { status, json } = await api(gw, who, `/${id}/vote`, { ranking, review_digest });
+    assert.deepEqual([status, json.state], [200, 'open']);
+  }
+  return id;
+}
+
+test('a plug-in elects one of several candidates, which alone runs, and is elected again in a replay', async (t) => {
+  const { up, gw, s } = await started(t, ['ranked-pairs'], { review: { options: ['candidates', 'reject'] } });
+  const id = await elect(gw, s, 'ranked-pairs');
+  const review = await ends(gw, id, 'approved');
+  assert.equal(review.elected, '2');
+  assert.match(verdicts(review)[0].log.at(-1), /"elected":"2","verdict":"ACCEPT"/);
+  const make = (amount) => s.call('up__ranked-pairs', { amount }, { meta: { 'io.writ/continuationId': id } });
+  for (const amount of [1, 3]) assert.equal((await make(amount)).reason, 'candidate_not_elected');
+  assert.equal((await make(2)).said, 'ran 1');
+  assert.deepEqual(up.calls.map((c) => c.params.arguments), [{ amount: 2 }]);
+  const replay = (...more) => writ(['review', 'replay', gw.ledgerFile, id, ...more]);
+  assert.match(replay('--engines', gw.path('engines')).out, /^same: accept, /);
+  assert.match(replay().err, /ranked-pairs\.so counted the votes/);
+  gw.verify();
+});
+
+test('a hostile plug-in never elects a candidate', async (t) => {
+  const { hang, deaf, spin, ...quick } = FAILS;
+  const { up, gw, s } = await started(t, Object.keys(quick), { review: { options: ['candidates', 'reject'] } });
+  for (const [to, why] of Object.entries(quick)) {
+    const id = await elect(gw, s, to);
+    const review = await ends(gw, id, 'failed');
+    assert.deepEqual([verdicts(review).map((r) => r.event), review.elected], [['fail'], undefined], to);
+    assert.match(verdicts(review)[0].extensions.writ.count_fault, why, to);
+    for (const [amount, reason] of [[2, 'approval_failed'], [1, 'continuation_mismatch'], [3, 'continuation_mismatch']])
+      assert.equal((await s.call(`up__${to}`, { amount }, { meta: { 'io.writ/continuationId': id } })).reason, reason,
+        to);
+  }
+  assert.equal(up.calls.length, 0);
+  gw.verify();
+});
+
 /** A limit of descriptors under which a gateway has that many left. */
 function leave(gw, free) {
   const open = readdirSync(`/proc/${gw.child.pid}/fd`).map(Number).sort((a, b) => a - b);

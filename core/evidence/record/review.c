@@ -575,9 +575,6 @@ check_candidates(const struct writ_review *review, struct writ_err *err)
             WRIT_FAIL(err, WRIT_E_INVALID, "the options are not those of the candidates");
         }
     }
-    if (n > 0 && writ_review_is_plugin(review->engine)) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "a plug-in does not elect candidates");
-    }
     if (n != review->candidates_n) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the options lack a candidate");
     }

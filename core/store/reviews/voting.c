@@ -76,13 +76,22 @@ is_verdict(enum writ_review_event event)
            event == WRIT_REVIEW_DO_REVISE || event == WRIT_REVIEW_DO_FAIL;
 }
 
+/* Whether it elects one of the candidates when it accepts, and else none. */
+static bool
+is_election(const struct writ_review_finding *finding, const struct writ_review *review)
+{
+    return finding->verdict == WRIT_REVIEW_DO_ACCEPT && review->candidates_n > 0
+               ? writ_review_has_candidate(review, finding->elected)
+               : finding->elected == WRIT_REVIEW_NO_VOTE;
+}
+
 /* A count outside of the transaction is that of a plug-in, and valid only for the votes that it
  * counted: with one more record it is counted again. */
 static enum writ_reason
 check_count(const struct writ_entry_review *r, const struct writ_reviewed *review)
 {
     if (!writ_review_is_plugin(review->story.review.engine) || !is_verdict(r->event) ||
-        r->finding->verdict != r->event) {
+        r->finding->verdict != r->event || !is_election(r->finding, &review->story.review)) {
         return WRIT_REASON_VOTE_NOT_ENTITLED;
     }
     return writ_view_is(r->digest, review->story.digest) && r->counted == review->story.n
