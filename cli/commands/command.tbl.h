@@ -17,6 +17,10 @@
 
 #include "cli/base/command.tbl.h"
 
+#define WITH_ARCHIVE(id)                                                                           \
+    VALUE(id, "archive", "DIR",                                                                    \
+        "The archive of the ledger: reads its records in place of those that were removed (ledger archive --before).")
+
 COMMAND(init, "init", "[URL...] [-- CMD...]", 0, 256, "write a first configuration for tool servers",
     "Asks each server for its tools and writes writ.yaml with a rule for each: constraints from its schema, its annotations "
     "and its names, each with a comment that says why. Also makes keys, a ledger, a token for the agent and one for you, who "
@@ -133,6 +137,7 @@ COMMAND(why, "why", "DECISION_ID", 1, 1, "show why a recorded call was decided a
     "are used: the gateway of --url opens them, else this program does, while no gateway has the ledger open. The look is "
     "recorded in the ledger first. Exit 0 whatever the verdict.")
 REQUIRED(why, "config", "FILE", "The configuration file of the gateway; its ledger is read.")
+WITH_ARCHIVE(why)
 VALUE(why, "arguments", "FILE",
     "The arguments of the call as JSON, - for standard input; refused unless they have the digest that is recorded.")
 FLAG(why, "contents", "Use the arguments that the ledger keeps (option contents of the gateway).")
@@ -266,6 +271,7 @@ FLAG(ledger_list, "follow",
 COMMAND(ledger_show, "ledger show", "PATH DECISION_ID", 2, 2, "show one call with its records",
     "Prints the decision, its outcome, whether its run or session is sealed, and whether its contents are kept: kept, "
     "erased (also by their time) or none.")
+WITH_ARCHIVE(ledger_show)
 #define CONTENTS_SOURCE(id)                                                                        \
     VALUE(id, "token", "FILE", "File with the bearer token of an entry of agents; for a URL.")     \
     VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for a URL.")
@@ -306,6 +312,7 @@ COMMAND(ledger_export, "ledger export", "PATH [BOUNDARY]", 1, 2, "export records
     "when its decisions are incomplete. With --json all of it is one JSON object. With --keys it is a "
     "bundle (docs/receipts.md): of the run, of an agent, of a time, or of all, which writ verify "
     "bundle checks without the ledger.")
+WITH_ARCHIVE(ledger_export)
 VALUE(ledger_export, "tenant", "TENANT", "Of this tenant; needed when several tenants have a run of that name.")
 VALUE(ledger_export, "keys", "DIR",
     "Make a bundle under the last checkpoint, which a key of this directory must have signed. "
@@ -411,8 +418,10 @@ COMMAND(receipt, "receipt", "DECISION_ID", 1, 1, "make the receipt of a call",
 REQUIRED(receipt, "ledger", "PATH", "The ledger; a gateway may be writing it.")
 REQUIRED(receipt, "keys", "DIR",
     "The key directory: one of its keys must have signed. Opens no private key.")
+WITH_ARCHIVE(receipt)
 VALUE(receipt, "checkpoint", "FILE",
     "Make it under this checkpoint, such as one that witnesses signed; it must cover the call's last record.")
+#undef WITH_ARCHIVE
 #define REVIEW_SOURCE(id)                                                                          \
     VALUE(id, "token", "FILE", "File with the bearer token of an entry of agents; for a URL.")     \
     VALUE(id, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for a URL.")

@@ -6,12 +6,15 @@
 #include "store/read/bundles.h"
 #include "store/trusted/keydir.h"
 
-/* --tenant selects a run without a bundle as well; every other option is one of bundles alone. */
+/* --tenant and --archive are for a run without a bundle as well; every other option is one of
+ * bundles alone. */
 bool
 writ_exports_is_asked(const struct writ_cli *cli)
 {
     for (int i = 0; i < cli->given_count; i++) {
-        if (!writ_view_is(writ_view_str(cli->given[i].option->name), "tenant")) {
+        struct writ_view name = writ_view_str(cli->given[i].option->name);
+
+        if (!writ_view_is(name, "tenant") && !writ_view_is(name, "archive")) {
             return true;
         }
     }
@@ -79,6 +82,7 @@ writ_exports_bundle(const struct writ_cli *cli)
 {
     struct writ_bundles_order order = {
         .path = writ_cli_operand(cli, 0).ptr,
+        .archive = writ_cli_get(cli, "archive").ptr,
         .select =
             {
                 .tenant = writ_cli_get(cli, "tenant"),

@@ -2,7 +2,7 @@
  * ledger is read and never changed. */
 #include "cli/base/print.h"
 #include "cli/base/progress.h"
-#include "cli/commands/command.h"
+#include "cli/commands/archive_option.h"
 #include "cli/commands/exports.h"
 #include "evidence/json/write.h"
 #include "evidence/proof/detached_record.h"
@@ -39,7 +39,13 @@ read_kept(
     struct writ_contents_call call;
 
     WRIT_TRY(writ_contents_open(writ_cli_operand(cli, 0).ptr, NULL, cli->clock, &contents, err));
-    WRIT_TRY(writ_contents_get(contents, writ_cli_operand(cli, 1), arena, &call, err));
+    writ_result got = writ_contents_get(contents, writ_cli_operand(cli, 1), arena, &call, err);
+
+    if (got.code == WRIT_E_ABSENT && writ_cli_has(cli, "archive")) {
+        call = (struct writ_contents_call){0}; /* they go before the records do */
+        got = WRIT_DONE;
+    }
+    WRIT_TRY(got);
     ret->arguments = writ_contents_answer_unread(call.arguments.state);
     ret->result = writ_contents_answer_unread(call.result.state);
     return WRIT_DONE;
@@ -129,7 +135,10 @@ writ_command_ledger_show(const struct writ_cli *cli)
     struct writ_reader_call call = {0};
     struct kept kept;
     struct writ_err err = {0};
-    writ_result result = writ_reader_open(writ_cli_operand(cli, 0).ptr, &reader, &err);
+    writ_result result = writ_archive_option_open(cli,
+        (struct writ_joined_order){
+            .path = writ_cli_operand(cli, 0).ptr, .decision_id = writ_cli_operand(cli, 1)},
+        &reader, &err);
 
     if (writ_is_ok(result)) {
         result = arena == NULL
@@ -232,7 +241,11 @@ writ_command_ledger_export(const struct writ_cli *cli)
     if (writ_exports_is_asked(cli)) {
         return writ_exports_bundle(cli);
     }
-    result = writ_reader_open(writ_cli_operand(cli, 0).ptr, &reader, &err);
+    result = writ_archive_option_open(cli,
+        (struct writ_joined_order){.path = writ_cli_operand(cli, 0).ptr,
+            .boundary_id = writ_cli_operand(cli, 1),
+            .tenant = writ_cli_get(cli, "tenant")},
+        &reader, &err);
     if (writ_is_ok(result) && arena == NULL) {
         result = (writ_result){WRIT_E_NOMEM};
     }

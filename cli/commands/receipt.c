@@ -1,6 +1,6 @@
 /* writ receipt: one file that proves the history of a call. It is complete or an error, and the
  * ledger is only read. */
-#include "cli/commands/command.h"
+#include "cli/commands/archive_option.h"
 #include "store/read/receipts.h"
 #include "store/trusted/keydir.h"
 
@@ -16,7 +16,9 @@ run(const struct writ_cli *cli, struct writ_err *err)
     const char *ledger = writ_cli_get(cli, "ledger").ptr;
 
     WRIT_TRY(writ_keydir_list(writ_cli_get(cli, "keys").ptr, &ring, err));
-    WRIT_TRY(writ_reader_open(ledger, &reader, err));
+    WRIT_TRY(writ_archive_option_open(cli,
+        (struct writ_joined_order){.path = ledger, .decision_id = writ_cli_operand(cli, 0)},
+        &reader, err));
     WRIT_TRY(writ_proofs_open(ledger, ring, &proofs, err));
     if (writ_cli_has(cli, "checkpoint")) {
         const char *path = writ_cli_get(cli, "checkpoint").ptr;

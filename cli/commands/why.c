@@ -3,6 +3,7 @@
  * review keeps. No file of the configuration is written. */
 #include "base/text.h"
 #include "cli/commands/command.h"
+#include "cli/commands/archive_option.h"
 #include "cli/commands/why_contents.h"
 #include "policy/read/load.h"
 #include "policy/read/standing.h"
@@ -49,7 +50,10 @@ read_record(struct run *run, struct writ_view text, struct writ_decision *decisi
 static WRIT_RESULT
 read_decision(struct run *run, struct writ_err *err)
 {
-    WRIT_TRY(writ_reader_open(run->config->store.ptr, &run->reader, err));
+    WRIT_TRY(writ_archive_option_open(run->cli,
+        (struct writ_joined_order){
+            .path = run->config->store.ptr, .decision_id = writ_cli_operand(run->cli, 0)},
+        &run->reader, err));
     WRIT_TRY(
         writ_reader_show(run->reader, writ_cli_operand(run->cli, 0), run->arena, &run->call, err));
     return read_record(run, run->call.decision, &run->decision, &run->extension, err);

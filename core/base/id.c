@@ -113,3 +113,34 @@ writ_id_new(const struct writ_clock *clock, char ret[WRIT_ID_TEXT], struct writ_
     put_text(id, ret);
     return WRIT_DONE;
 }
+
+/* The value of a hexadecimal digit in lower case; -1: it is none. */
+static int
+digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool
+writ_id_time(struct writ_view id, int64_t *ret_us)
+{
+    int64_t ms = 0;
+
+    if (id.len != WRIT_ID_TEXT - 1) {
+        return false;
+    }
+    for (size_t i = 0; i < id.len; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        int digit = digit_of(id.ptr[i]);
+
+        if (dash ? id.ptr[i] != '-' : digit < 0) {
+            return false;
+        }
+        ms = i < 13 && !dash ? ms << 4 | digit : ms;
+    }
+    if (id.ptr[14] != '7') {
+        return false;
+    }
+    *ret_us = ms * 1000;
+    return true;
+}

@@ -431,6 +431,36 @@ writ_disk_create(
     return result;
 }
 
+static WRIT_RESULT
+fill_temporary(sqlite3 *db, struct writ_err *err)
+{
+    int rc = writ_lines_install(db);
+
+    if (rc != SQLITE_OK) {
+        return writ_sql_sqlite_fault(db, rc, NULL, err);
+    }
+    WRIT_TRY(execute(db, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF", err));
+    for (size_t i = 0; i < SCHEMA_COUNT; i++) {
+        WRIT_TRY(execute(db, schema[i], err));
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_disk_connect_temporary(struct writ_sql **ret, struct writ_err *err)
+{
+    sqlite3 *db = NULL;
+    writ_result result;
+
+    WRIT_TRY(connect_to("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL, 0, &db, err));
+    result = fill_temporary(db, err);
+    if (!writ_is_ok(result)) {
+        (void)sqlite3_close(db);
+        return result;
+    }
+    return writ_sql_sqlite(db, ret, err);
+}
+
 /* ---- migrating ---- */
 
 static WRIT_RESULT

@@ -114,6 +114,11 @@ WRIT_RESULT writ_disk_connect_reader(const char *path, struct writ_sql **ret, st
 WRIT_RESULT writ_disk_connect(
     const char *path, bool read_only, int64_t busy_us, struct writ_sql **ret, struct writ_err *err);
 
+/** Makes an empty database with the tables of a ledger of SQLite, for this process alone; it is
+ * gone when it is closed. What is large goes to SQLite's folder for temporary files. WRIT_E_IO,
+ * WRIT_E_NOMEM. */
+WRIT_RESULT writ_disk_connect_temporary(struct writ_sql **ret, struct writ_err *err);
+
 /** Closes; a zeroed one is fine. */
 void writ_disk_close(struct writ_disk *disk);
 

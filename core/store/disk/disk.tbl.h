@@ -12,19 +12,19 @@
  * (heads.h).
  *
  * Retention removes records from the left, in whole groups, when an archive has them
- * (write/removing.h): then the log begins at the first row of `record`. The facts among them stay in
- * `fact`, since every start reads all facts, and so does every row of `head`: all proofs need the
- * tree.
+ * (write/removing.h): then the log begins at the first row of `record`. The facts among them stay
+ * in `fact`, since every start reads all facts, and so does every row of `head`: all proofs need
+ * the tree.
  *
  * `segment` saves a start from reading all records: it has blocks of claims (once.h), and the
  * signed manifest that names them (manifest.h). All of it may be deleted while no gateway runs.
  *
  * `content` has kept arguments and results, encrypted (content.h): leaf of the decision has its
- * arguments, leaf of the outcome its result, leaf of a vote the log of the crew that gave it. The key of each is in `content_key`, which only grows
- * at its right edge, as the log does: to destroy a key is to overwrite it in its place with as many
- * zeros. SQLite copies rows between pages when it deletes some of a table, and such a copy would
- * stay behind in the unused part of a page; no row of `content_key` is ever deleted, and so none is
- * ever copied (write/content_rows.h).
+ * arguments, leaf of the outcome its result, leaf of a vote the log of the crew that gave it. The
+ * key of each is in `content_key`, which only grows at its right edge, as the log does: to destroy
+ * a key is to overwrite it in its place with as many zeros. SQLite copies rows between pages when
+ * it deletes some of a table, and such a copy would stay behind in the unused part of a page; no
+ * row of `content_key` is ever deleted, and so none is ever copied (write/content_rows.h).
  *
  * `pool` has the insights that agents of one tenant share, in clear, each beside the fact that
  * records it (write/pool_rows.h). name is the digest of its key, or empty.

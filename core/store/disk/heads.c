@@ -365,6 +365,17 @@ find_node(void *ctx, unsigned level, uint64_t index, struct writ_digest *ret, st
     return WRIT_DONE;
 }
 
+bool
+writ_heads_digest(const struct writ_head *head, uint64_t leaf, struct writ_digest *ret)
+{
+    size_t at =
+        (size_t)(writ_tree_nodes(leaf) - writ_tree_nodes(head->leaf)) * (size_t)WRIT_DIGEST_BYTES;
+    struct writ_view digest = writ_view_sub(head->nodes, at, WRIT_DIGEST_BYTES);
+
+    return digest.len == WRIT_DIGEST_BYTES &&
+           writ_view_place(digest, (char *)ret->bytes).ptr != NULL;
+}
+
 struct writ_tree_source
 writ_heads_source(struct writ_heads *heads)
 {

@@ -103,6 +103,9 @@ struct writ_head {
 WRIT_RESULT writ_heads_at(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena,
     struct writ_head *ret, struct writ_err *err);
 
+/** The digest of a record of the group, among the nodes of its head. False: it is not there. */
+bool writ_heads_digest(const struct writ_head *head, uint64_t leaf, struct writ_digest *ret);
+
 /** The stored nodes, for proofs. A missing node is WRIT_E_MISMATCH. Borrowed until the heads are
  * closed. */
 struct writ_tree_source writ_heads_source(struct writ_heads *heads);

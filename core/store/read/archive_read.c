@@ -156,6 +156,12 @@ find_bundle(
     return read_bundle(archive, *ret, index, err);
 }
 
+uint64_t
+writ_archive_read_size(const struct writ_archive_read *archive)
+{
+    return archive->size;
+}
+
 WRIT_RESULT
 writ_archive_read_record(
     struct writ_archive_read *archive, uint64_t leaf, struct writ_view *ret, struct writ_err *err)

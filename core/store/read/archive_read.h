@@ -17,6 +17,9 @@ WRIT_RESULT writ_archive_read_open(
 /** NULL is permitted. */
 void writ_archive_read_close(struct writ_archive_read *archive);
 
+/** How many records it has. */
+uint64_t writ_archive_read_size(const struct writ_archive_read *archive);
+
 /** A record. Records near to each other are read fastest.
  *
  * @param ret  borrowed until the second next call

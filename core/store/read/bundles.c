@@ -6,6 +6,7 @@
 #include "evidence/log/tree.h"
 #include "store/disk/disk.h"
 #include "store/read/column.h"
+#include "store/read/joined.h"
 #include "store/read/proofs.h"
 #include "store/tables/body.h"
 
@@ -271,10 +272,30 @@ add_all(struct making *m)
 /* ---- around it ---- */
 
 static WRIT_RESULT
+connect_joined(struct making *m)
+{
+    const struct writ_joined_order joined = {
+        .path = m->order->path,
+        .folder = m->order->archive,
+        .boundary_id = m->order->select.boundary_id,
+        .tenant = m->order->select.tenant,
+    };
+
+    return writ_joined_connect(&joined, &m->sql, m->err);
+}
+
+/* After the checkpoint was read: the records that it covers are there. */
+static WRIT_RESULT
+connect(struct making *m)
+{
+    WRIT_TRY(m->order->archive == NULL ? writ_disk_connect_reader(m->order->path, &m->sql, m->err)
+                                       : connect_joined(m));
+    return writ_sql_prepare(m->sql, select_text, &m->select, m->err);
+}
+
+static WRIT_RESULT
 open_all(struct making *m)
 {
-    WRIT_TRY(writ_disk_connect_reader(m->order->path, &m->sql, m->err));
-    WRIT_TRY(writ_sql_prepare(m->sql, select_text, &m->select, m->err));
     WRIT_TRY(writ_proofs_open(m->order->path, m->order->ring, &m->proofs, m->err));
     m->source = writ_proofs_source(m->proofs);
     m->arena = writ_arena_new(RECORD_ARENA);
@@ -326,8 +347,11 @@ writ_bundles_make(const struct writ_bundles_order *order,
     m = {.order = order, .put = put, .ctx = ctx, .err = err};
 
     WRIT_TRY(open_all(&m));
-    WRIT_TRY(check_begins(&m));
     WRIT_TRY(begin(&m));
+    WRIT_TRY(connect(&m));
+    if (order->archive == NULL) {
+        WRIT_TRY(check_begins(&m));
+    }
     WRIT_TRY(add_all(&m));
     return end(&m, ret);
 }

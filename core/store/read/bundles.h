@@ -11,6 +11,8 @@
 /** The order for a bundle. */
 struct writ_bundles_order {
     const char *path;                /* of the ledger */
+    const char *archive;             /* folder of its archive: of records that were removed; NULL:
+                                        none */
     const struct writ_keyring *ring; /* one of its keys must have signed; the bundle contains
                                         them */
     struct writ_bundle_select select;

@@ -3,18 +3,6 @@
  * without one, the facts among them, which stay. */
 #include "store/read/check.h"
 
-/* The stored digest of a record of the group. */
-static bool
-stored_at(const struct writ_head *head, uint64_t leaf, struct writ_digest *ret)
-{
-    size_t at =
-        (size_t)(writ_tree_nodes(leaf) - writ_tree_nodes(head->leaf)) * (size_t)WRIT_DIGEST_BYTES;
-    struct writ_view digest = writ_view_sub(head->nodes, at, WRIT_DIGEST_BYTES);
-
-    return digest.len == WRIT_DIGEST_BYTES &&
-           writ_view_place(digest, (char *)ret->bytes).ptr != NULL;
-}
-
 /* Checks the facts of the group that stand in the table `fact`. */
 static WRIT_RESULT
 check_moved(struct writ_check *v, const struct writ_head *head)
@@ -34,7 +22,8 @@ check_moved(struct writ_check *v, const struct writ_head *head)
         writ_arena_reset(v->arena);
         WRIT_TRY(writ_tree_leaf(body, &found, v->err));
         v->row.leaf = leaf;
-        writ_check_expect(v, stored_at(head, leaf, &stored) && writ_digest_equal(&found, &stored),
+        writ_check_expect(v,
+            writ_heads_digest(head, leaf, &stored) && writ_digest_equal(&found, &stored),
             "it differs from the record in the tree");
         if (v->archive == NULL) {
             v->before_us = INT64_MIN; /* the times of the records before it are not known */
@@ -51,7 +40,7 @@ check_stored(struct writ_check *v, const struct writ_head *head, uint64_t leaf)
     struct writ_digest digest = {0};
 
     v->row = (struct writ_row){.leaf = leaf};
-    if (!stored_at(head, leaf, &digest)) {
+    if (!writ_heads_digest(head, leaf, &digest)) {
         v->lost = true;
         writ_check_problem(v, leaf, "its digest in the tree is missing");
     }

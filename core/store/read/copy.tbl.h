@@ -1,9 +1,9 @@
 /* copy.tbl.h - what a copy of a ledger reads and writes (copy.c).
  *
- * X(table, key, columns, parameters, conflict, letters, page): a table beside the records. One letter
- * for each column, the first for the key: i integer, t text, b blob or NULL. With a clause for
- * conflicts every row is written again by each run, and none is ever deleted. `page` rows are read
- * at a time: few, where a row may be long. */
+ * X(table, key, columns, parameters, conflict, letters, page): a table beside the records. One
+ * letter for each column, the first for the key: i integer, t text, b blob or NULL. With a clause
+ * for conflicts every row is written again by each run, and none is ever deleted. `page` rows are
+ * read at a time: few, where a row may be long. */
 #ifndef WRIT_STORE_COPY_TBL_H
 #define WRIT_STORE_COPY_TBL_H
 

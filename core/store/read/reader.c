@@ -56,6 +56,21 @@ writ_reader_open(const char *path, struct writ_reader **ret, struct writ_err *er
     return WRIT_DONE;
 }
 
+WRIT_RESULT
+writ_reader_open_joined(
+    const struct writ_joined_order *order, struct writ_reader **ret, struct writ_err *err)
+{
+    writ_auto_reader reader = writ_alloc(sizeof *reader);
+
+    if (reader == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to open the ledger");
+    }
+    WRIT_TRY(writ_joined_connect(order, &reader->sql, err));
+    WRIT_TRY(writ_sql_prepare_all(reader->sql, texts, SQL_COUNT, reader->statements, err));
+    *ret = WRIT_TAKE(reader);
+    return WRIT_DONE;
+}
+
 void
 writ_reader_close(struct writ_reader *reader)
 {
@@ -107,7 +122,7 @@ absent(struct writ_reader *reader, const char *what, struct writ_err *err)
     end_rows(reader, SQL_FIRST);
     if (first > 0) {
         WRIT_FAIL(err, WRIT_E_ABSENT,
-            "the ledger has no %s; records before %llu are in an archive (`writ ledger archive`)",
+            "the ledger has no %s; records before %llu are in an archive: name it with --archive",
             what, (unsigned long long)first);
     }
     WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no %s", what);
@@ -158,7 +173,9 @@ writ_reader_extent(struct writ_reader *reader, int64_t since_us, struct writ_rea
     }
     end_rows(reader, SQL_EDGE);
     WRIT_TRY(result);
-    WRIT_TRY(writ_disk_search(time_at, reader, extent.records, since_us, &first, err));
+    if (since_us != 0) {
+        WRIT_TRY(writ_disk_search(time_at, reader, extent.records, since_us, &first, err));
+    }
     extent.recent = extent.records - first;
     *ret = extent;
     return WRIT_DONE;

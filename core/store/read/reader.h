@@ -10,6 +10,7 @@
 #include "evidence/proof/detached_record.h"
 #include "evidence/record/fact.h"
 #include "evidence/record/record.h"
+#include "store/read/joined.h"
 
 #define WRIT_READER_EXPORT_MAX (1U << 24) /* decisions of one export */
 
@@ -22,6 +23,10 @@ struct writ_reader;
  *         WRIT_E_ABSENT, WRIT_E_INVALID, WRIT_E_PARSE, WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM
  */
 WRIT_RESULT writ_reader_open(const char *path, struct writ_reader **ret, struct writ_err *err);
+/** Opens a ledger together with its archive: the records of one run or call, or of all, as
+ * joined.h says. It reads as the ledger at the time of the opening. As writ_joined_connect. */
+WRIT_RESULT writ_reader_open_joined(
+    const struct writ_joined_order *order, struct writ_reader **ret, struct writ_err *err);
 /** NULL is permitted. */
 void writ_reader_close(struct writ_reader *reader);
 
@@ -160,7 +165,7 @@ WRIT_RESULT writ_reader_unheard(struct writ_reader *reader, uint64_t leaf, uint6
 struct writ_reader_extent {
     uint64_t records;
     int64_t last_us; /* the time of the last record; 0 without records */
-    uint64_t recent; /* records at or after the time that was asked for */
+    uint64_t recent; /* records at or after the time that was asked for; 0: all */
 };
 
 /** Counts the records. Takes as many reads as the number of records has digits in base 2.

@@ -74,6 +74,26 @@ START_TEST(id_begins_with_its_time)
 }
 END_TEST
 
+START_TEST(id_time_is_that_of_a_uuid_of_version_7_alone)
+{
+    static const char *const others[] = {"", "d-000000000000",
+        "03d1e0b8-a6fb-4000-8000-000000000000", "03d1e0b8-a6fb-7000-8000-00000000000",
+        "03d1e0b8-a6fb-7000-8000-0000000000000", "03D1e0b8-a6fb-7000-8000-000000000000",
+        "03d1e0b8xa6fb-7000-8000-000000000000", "03d1e0b8-a6f--7000-8000-000000000000"};
+    int64_t now_us = INT64_C(4200000000123456), time_us = 0;
+    const struct writ_clock clock = {fixed_us, fixed_us, &now_us};
+    char id[WRIT_ID_TEXT];
+
+    ck_assert_ok(writ_id_new(&clock, id, NULL));
+    ck_assert(writ_id_time(writ_view_str(id), &time_us));
+    ck_assert_int_eq(time_us, INT64_C(4200000000123000));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        ck_assert_msg(!writ_id_time(writ_view_str(others[i]), &time_us), "%s", others[i]);
+    }
+    ck_assert_int_eq(time_us, INT64_C(4200000000123000));
+}
+END_TEST
+
 enum { THREADS = 4, PER_THREAD = 2000 };
 
 static void *
@@ -134,4 +154,5 @@ END_TEST
 
 WRIT_UNIT_MAIN("id", id_of_one_millisecond_sorts_by_creation,
     id_after_the_clock_steps_back_still_sorts, id_begins_with_its_time,
-    threads_never_make_the_same_id, random_fills_the_whole_buffer)
+    id_time_is_that_of_a_uuid_of_version_7_alone, threads_never_make_the_same_id,
+    random_fills_the_whole_buffer)
