@@ -105,8 +105,9 @@ read_task(const struct writ_request *request, struct writ_task_stated *ret)
 struct writ_follow_read {
     struct writ_run_waiter waiter; /* while another request reads it */
     struct writ_request *request;
-    struct writ_run *run;         /* of a shared ledger; NULL: it cannot be said */
-    struct writ_run_state *state; /* held while it is read; NULL: the ledger is shared */
+    struct writ_run *run;         /* that was read */
+    bool known;                   /* of a shared ledger: the state is that of now */
+    struct writ_run_state *state; /* held while it is read */
     uint64_t records;             /* of the state, before it was read */
     int reads;
 };
@@ -127,8 +128,11 @@ static void
 read_shared(struct writ_lookup *lookup, struct writ_reader *reader)
 {
     struct writ_follow_read *read = lookup->ctx;
+    const struct writ_request *request = read->request;
 
-    read_run(lookup, reader);
+    read->known = reader != NULL &&
+                  writ_is_ok(writ_runs_follow(reader, read->state, request->identity.agent.tenant,
+                      request->call->run.id, request->generation->marks, NULL));
     writ_request_looked(read->request);
 }
 
@@ -355,23 +359,25 @@ judge_kept(struct writ_request *request, const struct writ_task_stated *task)
     return run != NULL ? WRIT_STEP_DRAFT : unknown(request);
 }
 
-/* Judges by the state that the ledger has now. */
+/* Judges by the state that the ledger has now, or had later. */
 static enum writ_step
 judge_shared(struct writ_request *request, const struct writ_task_stated *task)
 {
     struct writ_follow_read *read = request->call->follow_read;
+    bool known = false;
 
     if (read->reads++ == 0 &&
         writ_is_ok(writ_request_look(request, read_shared, read, WRIT_STEP_FOLLOW))) {
         return WRIT_STEP_WAIT;
     }
-    if (read->run == NULL) {
-        drop_read(request->worker->gateway, read);
-        return unknown(request);
+    (void)pthread_mutex_lock(&read->state->lock);
+    known = read->known && read->state->run != NULL;
+    if (known) {
+        judge(request, read->state->run, task);
     }
-    judge(request, read->run, task);
+    (void)pthread_mutex_unlock(&read->state->lock);
     drop_read(request->worker->gateway, read);
-    return WRIT_STEP_DRAFT;
+    return known ? WRIT_STEP_DRAFT : unknown(request);
 }
 
 /* Prepares to judge: the name of the run, and a hold of its state. */
@@ -387,9 +393,8 @@ begin(struct writ_request *request)
     }
     read->request = request;
     call->follow_read = read;
-    return writ_ledger_is_shared(gateway->ledger) ||
-           writ_is_ok(writ_runs_hold(
-               gateway->runs, request->identity.agent.tenant, call->run.id, &read->state, NULL));
+    return writ_is_ok(writ_runs_hold(
+        gateway->runs, request->identity.agent.tenant, call->run.id, &read->state, NULL));
 }
 
 enum writ_step
@@ -411,8 +416,8 @@ writ_follow_run(struct writ_request *request)
     if (call->follow_read == NULL && !begin(request)) {
         return unknown(request);
     }
-    return call->follow_read->state != NULL ? judge_kept(request, &task)
-                                            : judge_shared(request, &task);
+    return writ_ledger_is_shared(request->worker->gateway->ledger) ? judge_shared(request, &task)
+                                                                   : judge_kept(request, &task);
 }
 
 /* ---- what its records add ---- */
@@ -426,7 +431,10 @@ add(struct writ_gateway *gateway, const struct writ_mark_key *key, struct writ_v
     struct writ_run_state *state;
     writ_result r = WRIT_DONE;
 
-    if (key == NULL || writ_ledger_is_shared(gateway->ledger)) {
+    if (writ_ledger_is_shared(gateway->ledger)) {
+        return; /* it is read from there */
+    }
+    if (key == NULL) {
         writ_runs_forget(gateway->runs, tenant, run); /* a policy with rules may have kept one */
         return;
     }

@@ -7,7 +7,8 @@
 #include "store/tables/boundaries.h"
 #include "store/tables/map.h"
 
-#define READ_MAX ((size_t)64 << 20) /* arena for the report on a run that is read */
+#define READ_MAX  ((size_t)64 << 20) /* bytes of records that are added at once */
+#define TAKEN_MAX 4096               /* of them; more are read as a whole */
 
 struct writ_runs_node {
     struct writ_map_node by_name;
@@ -224,43 +225,198 @@ struct reading {
     writ_result result;
 };
 
+static WRIT_RESULT
+add_record(struct writ_run *run, const struct writ_mark_key *key,
+    enum writ_detached_record_kind kind, struct writ_view record)
+{
+    switch (kind) {
+    case WRIT_DETACHED_RECORD_DECISION:
+        return writ_run_add_decision(run, writ_mark_key_id(key), record, NULL);
+    case WRIT_DETACHED_RECORD_OUTCOME:
+        return writ_run_add_outcome(run, writ_mark_key_id(key), record, NULL);
+    case WRIT_DETACHED_RECORD_NONE:
+    case WRIT_DETACHED_RECORD_SEAL:
+    case WRIT_DETACHED_RECORD_REVIEW:
+        break;
+    }
+    return WRIT_DONE;
+}
+
 static bool
 read_one(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
 {
     struct reading *reading = ctx;
 
     (void)leaf;
-    if (kind == WRIT_DETACHED_RECORD_DECISION) {
-        reading->result =
-            writ_run_add_decision(reading->run, writ_mark_key_id(reading->key), record, NULL);
-    } else if (kind == WRIT_DETACHED_RECORD_OUTCOME) {
-        reading->result =
-            writ_run_add_outcome(reading->run, writ_mark_key_id(reading->key), record, NULL);
-    }
+    reading->result = add_record(reading->run, reading->key, kind, record);
     return writ_is_ok(reading->result);
 }
 
-WRIT_RESULT
-writ_runs_read(struct writ_reader *reader, struct writ_view tenant, struct writ_view name,
-    const struct writ_mark_key *key, struct writ_run **ret, struct writ_err *err)
+/* Makes the state of a run from all of its records. */
+static WRIT_RESULT
+read_whole(struct writ_reader *reader, struct writ_view tenant, struct writ_view name,
+    const struct writ_mark_key *key, struct writ_run **ret, uint64_t *ret_until,
+    struct writ_err *err)
 {
-    writ_auto_arena arena = writ_arena_new(READ_MAX);
     struct reading reading = {.key = key, .result = WRIT_DONE};
-    struct writ_completeness whole;
     writ_result r;
 
-    if (arena == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to read a run");
-    }
     WRIT_TRY(writ_run_new(&reading.run, err));
-    r = writ_reader_export(reader, tenant, name, read_one, &reading, arena, &whole, err);
-    if (writ_is_ok(r) || r.code == WRIT_E_ABSENT) {
-        r = reading.result;
-    }
+    r = writ_reader_since(reader, tenant, name, 0, read_one, &reading, ret_until, err);
+    r = writ_is_ok(r) ? reading.result : r;
     if (!writ_is_ok(r)) {
         writ_run_free(reading.run);
         return r;
     }
     *ret = reading.run;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_runs_read(struct writ_reader *reader, struct writ_view tenant, struct writ_view name,
+    const struct writ_mark_key *key, struct writ_run **ret, struct writ_err *err)
+{
+    uint64_t until = 0;
+
+    return read_whole(reader, tenant, name, key, ret, &until, err);
+}
+
+/* ---- a ledger that several gateways write */
+
+/* Records that were read, one after the other in `bytes`. */
+struct taking {
+    struct writ_buf bytes;
+    struct taken {
+        uint64_t leaf;
+        enum writ_detached_record_kind kind;
+        size_t len;
+    } * records;
+    size_t n;
+    bool full; /* there are more than are taken at once */
+};
+
+static bool
+take_one(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
+{
+    struct taking *taking = ctx;
+
+    taking->full = taking->n == TAKEN_MAX;
+    if (taking->full) {
+        return false;
+    }
+    writ_buf_put(&taking->bytes, record);
+    taking->records[taking->n++] = (struct taken){leaf, kind, record.len};
+    return writ_is_ok(writ_buf_check(&taking->bytes, NULL));
+}
+
+/* Under the lock of the state: what it was made for is another key. */
+static bool
+is_for(const struct writ_run_state *state, const struct writ_mark_key *key)
+{
+    return state->run != NULL && writ_view_is(writ_mark_key_id(key), state->key);
+}
+
+/* Under the lock: puts a state in the place of one that is not further. */
+static void
+put(struct writ_run_state *state, const struct writ_mark_key *key, struct writ_run **run,
+    uint64_t until)
+{
+    struct writ_view id = writ_mark_key_id(key);
+
+    if (!is_for(state, key) || state->until < until) {
+        writ_run_free(state->run);
+        state->run = WRIT_TAKE(*run);
+        state->until = until;
+        (void)writ_view_place(id, state->key);
+        state->key[id.len] = '\0';
+    }
+}
+
+/* Under the lock: adds the records that the state has not. Another thread may have added some, and
+ * one that began again may have less than was asked about. */
+static WRIT_RESULT
+add_taken(struct writ_run_state *state, const struct writ_mark_key *key,
+    const struct taking *taking, uint64_t from, uint64_t until)
+{
+    size_t at = 0;
+
+    if (!is_for(state, key) || state->until < from) {
+        return (writ_result){WRIT_E_MISMATCH};
+    }
+    for (size_t i = 0; i < taking->n; at += taking->records[i++].len) {
+        const struct taken *taken = &taking->records[i];
+        writ_result r = WRIT_DONE;
+
+        if (taken->leaf >= state->until) {
+            r = add_record(state->run, key, taken->kind,
+                writ_view_sub(writ_buf_view(&taking->bytes), at, taken->len));
+        }
+        if (!writ_is_ok(r)) {
+            writ_run_free(WRIT_TAKE(state->run));
+            return r;
+        }
+    }
+    state->until = until > state->until ? until : state->until;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+follow_whole(struct writ_reader *reader, struct writ_run_state *state, struct writ_view tenant,
+    struct writ_view name, const struct writ_mark_key *key, struct writ_err *err)
+{
+    struct writ_run *run = NULL;
+    uint64_t until = 0;
+
+    WRIT_TRY(read_whole(reader, tenant, name, key, &run, &until, err));
+    (void)pthread_mutex_lock(&state->lock);
+    put(state, key, &run, until);
+    (void)pthread_mutex_unlock(&state->lock);
+    writ_run_free(run);
+    return WRIT_DONE;
+}
+
+/* *ret_whole: the run must be read as a whole. */
+static WRIT_RESULT
+follow_more(struct writ_reader *reader, struct writ_run_state *state, struct writ_view tenant,
+    struct writ_view name, const struct writ_mark_key *key, uint64_t from, bool *ret_whole,
+    struct writ_err *err)
+{
+    writ_auto_buf bytes = writ_buf_make(READ_MAX);
+    struct taking taking = {.records = writ_alloc(TAKEN_MAX * sizeof *taking.records)};
+    uint64_t until = 0;
+    writ_result r = {WRIT_E_NOMEM};
+
+    taking.bytes = bytes;
+    if (taking.records != NULL) {
+        r = writ_reader_since(reader, tenant, name, from, take_one, &taking, &until, err);
+    }
+    bytes = taking.bytes;
+    *ret_whole = taking.full;
+    if (writ_is_ok(r) && !taking.full) {
+        r = writ_buf_check(&taking.bytes, err);
+    }
+    if (writ_is_ok(r) && !taking.full) {
+        (void)pthread_mutex_lock(&state->lock);
+        r = add_taken(state, key, &taking, from, until);
+        (void)pthread_mutex_unlock(&state->lock);
+    }
+    writ_free(taking.records);
+    return r;
+}
+
+WRIT_RESULT
+writ_runs_follow(struct writ_reader *reader, struct writ_run_state *state, struct writ_view tenant,
+    struct writ_view name, const struct writ_mark_key *key, struct writ_err *err)
+{
+    bool whole;
+    uint64_t from;
+
+    (void)pthread_mutex_lock(&state->lock);
+    whole = !is_for(state, key);
+    from = state->until;
+    (void)pthread_mutex_unlock(&state->lock);
+    if (!whole) {
+        WRIT_TRY(follow_more(reader, state, tenant, name, key, from, &whole, err));
+    }
+    return whole ? follow_whole(reader, state, tenant, name, key, err) : WRIT_DONE;
 }

@@ -69,3 +69,17 @@ test('a task that gateway a was told narrows the run at gateway b', async (t) =>
   sound(a);
   sound(b);
 });
+
+test('gateways that judge by turns know what the other one added, and nothing twice', async (t) => {
+  const { a, b, at_a, at_b } = await setUp(t);
+  const by = [at_a, at_b];
+  for (let i = 0; i < 20; i++) {
+    assert.equal((await by[i % 2].call('up__mail', {}, RUN)).said, 'done');
+    await Promise.all(by.map((s) => s.call('up__bills', {}, { boundary: `other-${i % 3}` })));
+  }
+  await at_b.call('up__bills', {}, RUN);
+  for (const s of by) assert.equal(reason(await s.call('up__mail', {}, RUN)), 'flow_not_permitted');
+  assert.equal((await at_a.call('up__pay', { to: HONEST }, RUN)).said, 'done');
+  sound(a);
+  sound(b);
+});

@@ -1041,3 +1041,95 @@ writ_reader_export(struct writ_reader *reader, struct writ_view tenant,
     }
     return result;
 }
+
+/* ---- what a boundary got since */
+
+/* The first record of the ledger, and how many it has. */
+struct ends {
+    uint64_t first, size;
+};
+
+/* Of the three statements only the first waits for the server. */
+static WRIT_RESULT
+find_ends(struct exporting *x, struct writ_view tenant, struct writ_view boundary_id,
+    struct ends *ret, bool *ret_found)
+{
+    struct writ_reader *reader = x->reader;
+    struct writ_sql_statement *first = reader->statements[SQL_FIRST];
+    struct writ_sql_statement *edge = reader->statements[SQL_EDGE];
+    bool row = false;
+    writ_result found;
+
+    WRIT_TRY(writ_sql_ask(first, x->err));
+    WRIT_TRY(writ_sql_ask(edge, x->err));
+    found = find_boundary(x, tenant, boundary_id);
+    end_rows(reader, SQL_BOUNDARY_NAMED);
+    *ret_found = writ_is_ok(found);
+    if (found.code != WRIT_E_ABSENT) {
+        WRIT_TRY(found);
+    }
+    WRIT_TRY(next_row(reader, SQL_FIRST, &row, x->err));
+    ret->first = row ? (uint64_t)writ_sql_int(first, 0) : 0;
+    WRIT_TRY(next_row(reader, SQL_EDGE, &row, x->err));
+    ret->size = row ? (uint64_t)writ_sql_int(edge, 0) + 1 : 0;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+tell_range(struct exporting *x)
+{
+    struct writ_sql_statement *s = x->reader->statements[SQL_RANGE];
+    bool row = false;
+
+    writ_sql_bind_int(s, 1, (int64_t)x->first_leaf);
+    writ_sql_bind_int(s, 2, (int64_t)x->last_leaf);
+    writ_sql_bind_int(s, 3, (int64_t)x->boundary);
+    WRIT_TRY(next_row(x->reader, SQL_RANGE, &row, x->err));
+    while (
+        row && x->each(x->ctx, (uint64_t)writ_sql_int(s, 0),
+                   (enum writ_detached_record_kind)writ_sql_int(s, 1), writ_column_bytes(s, 2))) {
+        WRIT_TRY(next_row(x->reader, SQL_RANGE, &row, x->err));
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+tell_since(struct exporting *x, struct writ_view tenant, struct writ_view boundary_id,
+    uint64_t from, uint64_t *ret_until)
+{
+    struct ends ends = {0};
+    bool found = false;
+    writ_result result = find_ends(x, tenant, boundary_id, &ends, &found);
+
+    end_rows(x->reader, SQL_FIRST);
+    end_rows(x->reader, SQL_EDGE);
+    WRIT_TRY(result);
+    if (from > ends.size || (found && (from > 0 ? from : x->first_leaf) < ends.first)) {
+        WRIT_FAIL(x->err, WRIT_E_MISMATCH,
+            "the ledger has the records from %llu to before %llu, and others were asked for",
+            (unsigned long long)ends.first, (unsigned long long)ends.size);
+    }
+    if (found && from < ends.size) {
+        x->first_leaf = from > x->first_leaf ? from : x->first_leaf;
+        result = tell_range(x);
+        end_rows(x->reader, SQL_RANGE);
+    }
+    *ret_until = ends.size;
+    return result;
+}
+
+WRIT_RESULT
+writ_reader_since(struct writ_reader *reader, struct writ_view tenant, struct writ_view boundary_id,
+    uint64_t from,
+    bool (*each)(
+        void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record),
+    void *ctx, uint64_t *ret_until, struct writ_err *err)
+{
+    struct exporting x = {.reader = reader, .each = each, .ctx = ctx, .err = err};
+    writ_result result;
+
+    WRIT_TRY(begin(reader, err));
+    result = tell_since(&x, tenant, boundary_id, from, ret_until);
+    end(reader);
+    return result;
+}

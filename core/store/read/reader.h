@@ -222,4 +222,23 @@ WRIT_RESULT writ_reader_export(struct writ_reader *reader, struct writ_view tena
         void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record),
     void *ctx, struct writ_arena *arena, struct writ_completeness *ret, struct writ_err *err);
 
+/**
+ * Calls `each` for the records of a boundary from index `from` on, in the order of the log, until
+ * it returns false. What was read before needs no second reading: the log only grows.
+ *
+ * @param from       0: all of the boundary; else the `until` of an earlier call
+ * @param ret_until  how many records the ledger had then; written only on success
+ *
+ * A boundary that has no records yet gives none.
+ *
+ * @return WRIT_OK
+ *         WRIT_E_MISMATCH  records from `from` on were removed, or the ledger has fewer than that
+ *         WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM
+ */
+WRIT_RESULT writ_reader_since(struct writ_reader *reader, struct writ_view tenant,
+    struct writ_view boundary_id, uint64_t from,
+    bool (*each)(
+        void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record),
+    void *ctx, uint64_t *ret_until, struct writ_err *err);
+
 #endif

@@ -407,7 +407,64 @@ START_TEST(reader_open_of_a_missing_or_unknown_ledger_is_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("reader", reader_list_is_filtered_and_newest_first,
+struct since {
+    uint64_t leaves[16];
+    size_t n, most;
+};
+
+static bool
+note_leaf(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
+{
+    struct since *since = ctx;
+
+    ck_assert_int_ne(kind, WRIT_DETACHED_RECORD_NONE);
+    ck_assert_uint_gt(record.len, 0);
+    since->leaves[since->n++] = leaf;
+    return since->n < since->most;
+}
+
+START_TEST(since_gives_the_later_records_of_one_boundary)
+{
+    struct writ_view tenant = WRIT_LIT("acme"), one = WRIT_LIT("one"), two = WRIT_LIT("two");
+    struct since since = {.most = 16};
+    writ_auto_reader reader = NULL;
+    struct writ_kit kit;
+    uint64_t until = 0;
+
+    writ_kit_start(&kit);
+    ck_assert_ok(writ_reader_open(kit.path, &reader, NULL));
+    ck_assert_ok(writ_reader_since(reader, tenant, one, 0, note_leaf, &since, &until, NULL));
+    ck_assert_uint_eq(until, 0);
+    writ_kit_two_runs(&kit, NULL);
+    ck_assert_ok(writ_reader_since(reader, tenant, one, 0, note_leaf, &since, &until, NULL));
+    ck_assert_uint_eq(until, 10);
+    ck_assert_uint_eq(since.n, 5);
+    ck_assert_uint_eq(since.leaves[4], 4);
+
+    since = (struct since){.most = 16};
+    ck_assert_ok(writ_reader_since(reader, tenant, two, 7, note_leaf, &since, &until, NULL));
+    ck_assert_uint_eq(since.n, 3);
+    ck_assert_uint_eq(since.leaves[0], 7);
+    since = (struct since){.most = 1};
+    ck_assert_ok(writ_reader_since(reader, tenant, two, 0, note_leaf, &since, &until, NULL));
+    ck_assert_uint_eq(since.n, 1);
+
+    since = (struct since){.most = 16};
+    ck_assert_ok(writ_reader_since(reader, tenant, two, 10, note_leaf, &since, &until, NULL));
+    ck_assert_ok(
+        writ_reader_since(reader, WRIT_LIT("other"), two, 0, note_leaf, &since, &until, NULL));
+    ck_assert_uint_eq(until, 10);
+    until = 1;
+    ck_assert_code(writ_reader_since(reader, tenant, two, 11, note_leaf, &since, &until, NULL),
+        WRIT_E_MISMATCH);
+    ck_assert_uint_eq(until, 1);
+    ck_assert_uint_eq(since.n, 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("reader", since_gives_the_later_records_of_one_boundary,
+    reader_list_is_filtered_and_newest_first,
     reader_records_has_decisions_and_outcomes_in_their_order,
     reader_list_item_has_the_outcome_of_the_call,
     reader_changed_gives_the_decisions_of_all_records_in_a_range,
