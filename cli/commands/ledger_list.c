@@ -36,9 +36,9 @@ struct text {
 
 struct listing {
     const struct writ_cli *cli;
-    struct writ_reader *records;      /* for lookups of a decision's record */
-    struct writ_view reason, outcome; /* only these; empty: any */
-    uint64_t count, most;             /* most: of a list; 0: all */
+    struct writ_reader *records;               /* for lookups of a decision's record */
+    struct writ_view verdict, reason, outcome; /* only these; empty: any */
+    uint64_t count, most;                      /* most: of a list; 0: all */
     bool follows;
     bool again;             /* the lines are of calls that were listed as in flight */
     struct flight *flights; /* --follow */
@@ -104,6 +104,12 @@ line_of(
     return line;
 }
 
+static struct writ_view
+verdict_of(const struct line *line)
+{
+    return writ_reason_verdict(writ_decision_route_name(line->item->route), line->reason);
+}
+
 static void
 list_json(struct writ_buf *out, const struct line *line)
 {
@@ -115,7 +121,7 @@ list_json(struct writ_buf *out, const struct line *line)
     writ_write_object_begin(&w);
     writ_write_count(&w, "leaf", item->leaf);
     writ_write_text_or_null(&w, "decision_id", item->decision_id);
-    writ_write_text_or_null(&w, "decision", writ_decision_route_name(item->route));
+    writ_write_text_or_null(&w, "decision", verdict_of(line));
     writ_write_flag(&w, "granted", item->granted);
     writ_write_flag(&w, "shadow", line->shadow);
     writ_write_text_or_null(&w, "reason", line->reason);
@@ -145,7 +151,7 @@ list_text(struct writ_buf *out, const struct line *line)
 
     writ_time_format(item->issued_at_us, issued);
     writ_buf_fmt(out, "%s  %-8.*s  %-9.*s", issued,
-        WRIT_VIEW_ARG(line->shadow ? WRIT_LIT("shadow") : writ_decision_route_name(item->route)),
+        WRIT_VIEW_ARG(line->shadow ? WRIT_LIT("shadow") : verdict_of(line)),
         WRIT_VIEW_ARG(outcome.len > 0 ? outcome : WRIT_LIT("-")));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         writ_buf_str(out, "  ");
@@ -158,6 +164,7 @@ static bool
 is_wanted(const struct listing *listing, const struct line *line)
 {
     return (listing->reason.len == 0 || writ_view_equal(listing->reason, line->reason)) &&
+           (listing->verdict.len == 0 || writ_view_equal(listing->verdict, verdict_of(line))) &&
            (listing->outcome.len == 0 || writ_view_equal(listing->outcome, outcome_of(line->item)));
 }
 
@@ -241,11 +248,12 @@ static writ_result
 read_route(struct writ_view word, struct writ_reader_filter *filter, struct writ_err *err)
 {
     filter->has_route = writ_decision_route_find(word, &filter->route);
-    if (filter->has_route) {
+    if (filter->has_route || writ_reason_is_of_run(word)) {
         return WRIT_DONE;
     }
     WRIT_FAIL(err, WRIT_E_INVALID,
-        "--decision must be one of " WRIT_DECISION_ROUTES_WITH(WRIT_RECORD_WORD, ", "));
+        "--decision must be one of " WRIT_DECISION_ROUTES_WITH(
+            WRIT_RECORD_WORD, ", ") ", task_stated, content_read");
 }
 
 static writ_result
@@ -262,6 +270,7 @@ read_wanted(const struct writ_cli *cli, struct listing *ret, struct writ_err *er
     if (reason.ptr != NULL && writ_reason_find(reason) == WRIT_REASON_NONE) {
         WRIT_FAIL(err, WRIT_E_INVALID, "--reason must be a name of docs/reasons.md");
     }
+    ret->verdict = writ_cli_get(cli, "decision");
     ret->outcome = outcome;
     ret->reason = reason;
     return WRIT_DONE;

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "evidence/record/extension.h"
+#include "evidence/record/reason.h"
 #include "gateway/http/query.h"
 #include "policy/decide/policy.h"
 #include "store/tables/body.h"
@@ -62,9 +63,10 @@ read_kinds(struct writ_view query, struct writ_arena *arena, struct writ_ledger_
         return false;
     }
     ret->filter.has_route = writ_decision_route_find(decision, &ret->filter.route);
+    ret->verdict = decision;
     ret->unfinished = writ_view_is(outcome, "none");
     ret->has_outcome = writ_outcome_kind_find(outcome, &ret->outcome);
-    return (ret->filter.has_route || decision.len == 0) &&
+    return (ret->filter.has_route || decision.len == 0 || writ_reason_is_of_run(decision)) &&
            (ret->has_outcome || ret->unfinished || outcome.len == 0);
 }
 
@@ -104,7 +106,7 @@ struct walk {
     struct writ_reader *reader;
     struct writ_arena *arena; /* of one record */
     struct writ_write *w;     /* a page */
-    size_t scanned, found;
+    size_t scanned, read, found;
     uint64_t next;                                         /* 0: there is nothing older */
     bool ended;                                            /* at the begin of the asked time */
     WRIT_RESULT (*each)(void *ctx, struct writ_view call); /* changes */
@@ -188,9 +190,12 @@ details_of(struct walk *walk, const struct writ_reader_item *item)
 }
 
 static bool
-has_details(const struct walk *walk, const struct details *details)
+has_details(
+    const struct walk *walk, const struct writ_reader_item *item, const struct details *details)
 {
-    return is_named(walk->list->upstream, details->upstream) &&
+    return is_named(walk->list->verdict,
+               writ_reason_verdict(writ_decision_route_name(item->route), details->reason)) &&
+           is_named(walk->list->upstream, details->upstream) &&
            is_named(walk->list->reason, details->reason);
 }
 
@@ -200,7 +205,8 @@ put_call(struct writ_write *w, const struct writ_reader_item *item, const struct
     writ_write_object_begin(w);
     writ_write_count(w, "leaf", item->leaf);
     writ_write_text(w, "decision_id", item->decision_id);
-    writ_write_text(w, "decision", writ_decision_route_name(item->route));
+    writ_write_text(
+        w, "decision", writ_reason_verdict(writ_decision_route_name(item->route), details->reason));
     writ_write_text_if(w, "reason", details->reason);
     if (item->has_outcome) {
         writ_write_text(w, "outcome", writ_outcome_kind_name(item->outcome));
@@ -220,13 +226,6 @@ put_call(struct writ_write *w, const struct writ_reader_item *item, const struct
 
 /* ---- a page ---- */
 
-static size_t
-scan_most(const struct writ_ledger_list *list)
-{
-    return list->upstream.len > 0 || list->reason.len > 0 ? WRIT_LEDGER_LIST_SCAN_BODY
-                                                          : WRIT_LEDGER_LIST_SCAN;
-}
-
 static bool
 take_item(void *ctx, const struct writ_reader_item *item)
 {
@@ -237,7 +236,8 @@ take_item(void *ctx, const struct writ_reader_item *item)
         walk->ended = true; /* times grow with the index */
         return false;
     }
-    if (walk->scanned == scan_most(walk->list) || walk->found == WRIT_LEDGER_LIST_PAGE) {
+    if (walk->scanned == WRIT_LEDGER_LIST_SCAN || walk->read == WRIT_LEDGER_LIST_SCAN_BODY ||
+        walk->found == WRIT_LEDGER_LIST_PAGE) {
         walk->next = item->leaf + 1; /* the next page begins here */
         return false;
     }
@@ -245,8 +245,9 @@ take_item(void *ctx, const struct writ_reader_item *item)
     if (!is_wanted(walk, item)) {
         return true;
     }
+    walk->read++;
     details = details_of(walk, item);
-    if (has_details(walk, &details)) {
+    if (has_details(walk, item, &details)) {
         walk->found++;
         put_call(walk->w, item, &details);
     }
@@ -329,7 +330,7 @@ take_change(void *ctx, const struct writ_reader_item *item)
         return true;
     }
     details = details_of(walk, item);
-    if (has_details(walk, &details)) {
+    if (has_details(walk, item, &details)) {
         writ_auto_buf json = writ_buf_make(CALL_MAX);
         struct writ_write w = writ_write_to(&json);
 

@@ -15,7 +15,7 @@
 
 #define WRIT_LEDGER_LIST_PAGE      50
 #define WRIT_LEDGER_LIST_SCAN      10000  /* decisions that one page looks at */
-#define WRIT_LEDGER_LIST_SCAN_BODY 2000   /* the same, when their records must be read for it */
+#define WRIT_LEDGER_LIST_SCAN_BODY 2000   /* those of them whose records it reads */
 #define WRIT_LEDGER_LIST_SPAN      500000 /* records that one page passes over */
 #define WRIT_LEDGER_LIST_WORDS_MAX 256    /* bytes of a filter */
 
@@ -23,6 +23,7 @@
 struct writ_ledger_list {
     struct writ_reader_filter filter;         /* never the bounds of a viewer */
     struct writ_view words, upstream, reason; /* empty: any */
+    struct writ_view verdict;                 /* as writ_reason_verdict; empty: any */
     int64_t since_us;                         /* 0: any */
     bool has_outcome, unfinished;             /* only this outcome, or those without one */
     enum writ_outcome_kind outcome;

@@ -135,7 +135,7 @@ put_verdict(struct line *line, const struct writ_request *request)
     } else if (kind->verdict != NULL) {
         kind->verdict(request, &verdict, &reason);
     }
-    put_text(line, "verdict", verdict);
+    put_text(line, "verdict", writ_reason_verdict(verdict, writ_reason_name(reason)));
     put_reason(line, reason);
 }
 

@@ -166,6 +166,9 @@ test('a run is opened with its task over the API, which is durable, narrows, and
   assert.equal(record.decision, 'deny');
   assert.equal(record.extensions.writ.reason, 'task_stated');
   assert.ok(!JSON.stringify(record).includes(HONEST), 'a record holds no word of the task');
+  assert.equal(gw.decisions().at(-1).decision, 'task_stated');
+  const line = await gw.waitLog('call');
+  assert.deepEqual([line.verdict, line.reason], ['task_stated', 'task_stated']);
   await gw.restart();
   const paid = await crew.before({ tool: 'crew/pay', arguments: { to: HONEST }, ...run });
   assert.equal(paid.verdict, 'allow', JSON.stringify(paid));
@@ -447,8 +450,8 @@ test('detectors add labels by what a result says, also for a run that may get th
   const explained = why(gw, refused.refusal.decision_id);
   assert.deepEqual(explained.flow.labels.map(({ note, ...rest }) => rest), [{ label: 'private', by: 'detected',
     decision_id: id, tool: 'up/read', detector: 'secret.github_token@1', at: '/content/0/text' }]);
-  assert.match(explained.text, new RegExp(
-    `^label +private: a detector found something .*, from up/read, decision ${id}: ` + 'secret\\.github_token@1, at /content/0/text$', 'm'));
+  const line = `label +private: a detector found something .*, from up/read, decision ${id}: `;
+  assert.match(explained.text, new RegExp(`^${line}secret\\.github_token@1, at /content/0/text$`, 'm'));
   assert.ok(!JSON.stringify(found).includes(KEY));
   const other = await openSession(gw, { token: DEV.token });
   assert.match((await other.call('up__read', { file: 'keys' }, { key: 'k' })).said, /It is/);

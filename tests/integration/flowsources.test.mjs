@@ -341,4 +341,10 @@ test('the page shows why there is no text, and to an auditor what the run had se
     assert.ok(pills.includes('Task stated') && !pills.includes('Denied'), JSON.stringify(pills));
     const rest = await olga.run(() => document.querySelector('.events').textContent);
     assert.ok(!rest.includes('Make a rule from this'));
+    const headers = { authorization: `Bearer ${OLGA.token}` };
+    const answer = async (path) => (await fetch(`${base}${path}`, { headers })).json();
+    const listed = async (decision) => (await answer(`/v1/ledger?decision=${decision}`))
+      .calls.map((call) => [call.decision_id, call.decision]);
+    assert.deepEqual(await listed('task_stated'), [[stated.decision_id, 'task_stated']]);
+    assert.deepEqual(await listed('deny'), []);
   });

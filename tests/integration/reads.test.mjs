@@ -59,6 +59,9 @@ for (const [name, start] of Object.entries(transports)) {
       const shown = gw.show(record.decision_id).decision;
       assert.deepEqual([shown.decision, shown.extensions.writ.reason, shown.extensions.writ.upstream],
         ['deny', 'content_read', 'up']);
+      assert.equal(record.decision, 'content_read');
+      assert.ok(gw.decisions(['--decision', 'deny']).every(({ tool }) => tool !== 'resources/read'));
+      assert.deepEqual(gw.decisions(['--decision', 'content_read']).map(({ tool }) => tool), ['resources/read']);
       assert.ok(!JSON.stringify(shown).includes('Everything Server'), 'a record holds no word of the content');
       assert.equal(await gw.metric('writ_decisions_total{verdict="deny"}'), 2, 'a read refuses nothing');
       await gw.restart();

@@ -4,6 +4,7 @@
 
 #include "evidence/json/json.h"
 #include "evidence/log/checkpoint.h"
+#include "evidence/record/reason.h"
 #include "evidence/record/record.h"
 #include "evidence/record/review_record.h"
 
@@ -123,7 +124,7 @@ take_decision(struct writ_export_event *event, const struct writ_json *value,
 
     WRIT_TRY(writ_decision_read(value, arena, &decision, err));
     WRIT_TRY(take_call(event, &decision, arena, err));
-    event->word = text_of(&decision.decision);
+    event->word = writ_reason_verdict(text_of(&decision.decision), event->reason);
     event->supersedes = text_of(&decision.supersedes);
     return WRIT_DONE;
 }
@@ -297,7 +298,9 @@ writ_export_event_make(const struct writ_export_source *source, struct writ_aren
             (unsigned long long)source->leaf, why.text);
     }
     event.meaning = find(source->kind,
-        event.shadow && !writ_view_is(event.word, "allow") ? WRIT_LIT("shadow") : event.word);
+        event.shadow && !writ_view_is(event.word, "allow") && !writ_reason_is_of_run(event.word)
+            ? WRIT_LIT("shadow")
+            : event.word);
     *ret = event;
     return WRIT_DONE;
 }

@@ -59,7 +59,8 @@ struct writ_export_event {
     const struct writ_export_meaning *meaning;
     struct writ_digest leaf_hash;
     struct writ_view origin; /* of the checkpoint: the name of the ledger */
-    struct writ_view word;   /* the verdict, outcome, event or fact as the record has it */
+    struct writ_view word;   /* the verdict, outcome, event or fact as the record has it; of
+                              a decision about no call its reason (writ_reason_verdict) */
     struct writ_view decision_id, boundary_id, supersedes;
     struct writ_view agent_id, agent_role, tenant, upstream, tool;
     struct writ_view reason;     /* its name, or the error_type of an outcome */

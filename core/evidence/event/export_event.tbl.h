@@ -1,7 +1,8 @@
 /* export_event.tbl.h - the meaning of each word of a record, for other systems.
  *
  * WRIT_EXPORT_EVENTS  X(KIND, word, "text", SEVERITY, activity, action, disposition, status)
- *   KIND, word   enum writ_export_kind, and the verdict, outcome, event or fact in the record;
+ *   KIND, word   enum writ_export_kind, and the verdict, outcome, event or fact in the record; of a
+ *                decision that is about no call its reason;
  *                `other` is for words without a row
  *   text         what happened, for people; the name of a CEF event
  *   SEVERITY     enum writ_export_severity
@@ -21,6 +22,8 @@
     X(DECISION, require_approval, "Tool call waits for an approval", LOW, 99, 99, 14, 99)          \
     X(DECISION, revise, "Tool call sent back for a revision", LOW, 99, 2, 25, 2)                   \
     X(DECISION, shadow, "Tool call let through by shadow mode", MEDIUM, 99, 3, 17, 1)              \
+    X(DECISION, task_stated, "Task of a run stated", INFORMATIONAL, 99, 0, 0, 1)                   \
+    X(DECISION, content_read, "Resource or prompt read", INFORMATIONAL, 99, 0, 0, 1)               \
     X(DECISION, other, "Decision", MEDIUM, 99, 0, 0, 0)                                            \
     X(OUTCOME, executed, "Tool call executed", INFORMATIONAL, 99, 1, 1, 1)                         \
     X(OUTCOME, blocked, "Tool call blocked", INFORMATIONAL, 99, 2, 2, 2)                           \

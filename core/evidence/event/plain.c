@@ -18,6 +18,7 @@ writ_plain_put(const struct writ_export_event *event, struct writ_buf *ret, stru
     writ_write_text(&w, "leaf_hash", writ_view_str(hash));
     writ_write_name(&w, WRIT_LIT("record"));
     writ_write_raw(&w, event->source->record);
+    writ_write_text_if(&w, "word", event->word);
     writ_write_object_end(&w);
     return writ_write_end(&w, err);
 }

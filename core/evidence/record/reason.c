@@ -56,6 +56,12 @@ writ_reason_is_of_run(struct writ_view name)
     return (writ_reason_groups(writ_reason_find(name)) & WRIT_REASON_IN_RUN) != 0;
 }
 
+struct writ_view
+writ_reason_verdict(struct writ_view decision, struct writ_view reason)
+{
+    return writ_reason_is_of_run(reason) ? reason : decision;
+}
+
 enum writ_reason
 writ_reason_find(struct writ_view name)
 {

@@ -46,6 +46,11 @@ unsigned writ_reason_groups(enum writ_reason reason);
 /** Whether a record with that reason is about no call: it says something about its run. */
 bool writ_reason_is_of_run(struct writ_view name);
 
+/** The word for people and other systems about a record with that member `decision`: the same, but
+ * for one that is about no call (writ_reason_is_of_run) the reason, because it is neither allowed
+ * nor refused. One of the arguments. */
+struct writ_view writ_reason_verdict(struct writ_view decision, struct writ_view reason);
+
 /** The reason of that name, or WRIT_REASON_NONE for an unknown name. */
 enum writ_reason writ_reason_find(struct writ_view name);
 

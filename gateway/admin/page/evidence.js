@@ -2,7 +2,7 @@
 // one for Node.js (verify.js: tests/conformance/verify.mjs), which shares no code with the gateway.
 import { evidence as load } from './api.js';
 import { el, fill } from './dom.js';
-import { name, pill, text, when } from './shown.js';
+import { name, pill, text, verdict, when } from './shown.js';
 
 const BREATH = 200; // lines of a bundle between two looks at what the person does
 
@@ -63,7 +63,7 @@ export async function verified(bytes, trusted) {
 function record({ kind, record: own }) {
   const at = own.issued_at ?? own.completed_at ?? own.at;
   return el('li', { class: 'event' }, at === undefined ? el('span', {}) : when(at),
-    el('p', {}, el('strong', {}, kind), ' ', pill(own.event ?? own.outcome ?? own.decision), kind === 'decision' && [' ', name(own.tool), ' by ', name(own.agent_id ?? '')], own.by !== undefined && [' by ', name(own.by)]));
+    el('p', {}, el('strong', {}, kind), ' ', kind === 'decision' ? verdict(own.decision, own.extensions?.writ?.reason) : pill(own.event ?? own.outcome ?? own.decision), kind === 'decision' && [' ', name(own.tool), ' by ', name(own.agent_id ?? '')], own.by !== undefined && [' by ', name(own.by)]));
 }
 
 function counts(more) {

@@ -2,7 +2,7 @@
 // can be shared.
 import { query } from './api.js';
 import { el } from './dom.js';
-import { DECISIONS, OUTCOMES, word } from './shown.js';
+import { DECISIONS, OF_RUNS, OUTCOMES, word } from './shown.js';
 
 /** The names in the address; those after `outcome` are under "More filters". */
 const NAMES = ['q', 'decision', 'outcome', 'tool', 'upstream', 'agent', 'reason', 'run', 'since', 'until'];
@@ -42,7 +42,7 @@ export function form(filter, go) {
   const more = [...TEXTS, ...TIMES].filter(([name]) => filter[name] !== undefined);
   const element = el('form', { class: 'filter', role: 'search', 'aria-label': 'Calls' },
     field('q', 'Tool, agent, run or id', q, 'grow'),
-    field('decision', 'Decision', choice('decision', Object.keys(DECISIONS), filter.decision)),
+    field('decision', 'Decision', choice('decision', Object.keys({ ...DECISIONS, ...OF_RUNS }), filter.decision)),
     field('outcome', 'Outcome', choice('outcome', [...OUTCOMES, 'none'], filter.outcome)),
     el('button', { class: 'main' }, 'Search'),
     el('details', { open: more.length > 0 }, el('summary', {}, 'More filters', more.length > 0 && ` (${more.length})`),

@@ -57,10 +57,12 @@ export function clock(iso, before, after) {
 export const DECISIONS = {
   allow: 'Allowed', deny: 'Denied', revise: 'Revise', require_approval: 'Needs approval',
 };
+/** Decisions about no call: what a record says about a run, which neither allows nor refuses anything. */
+export const OF_RUNS = { task_stated: 'Task stated', content_read: 'Content read' };
 /** What the ledger can be searched for, too. */
 export const OUTCOMES = ['executed', 'blocked', 'error', 'timeout'];
 const WORDS = {
-  ...DECISIONS,
+  ...DECISIONS, ...OF_RUNS,
   open: 'Open', approved: 'Approved', redeemed: 'Redeemed', rejected: 'Rejected', revised: 'Changes asked for', expired: 'Expired', lapsed: 'Lapsed',
   withdrawn: 'Withdrawn', cancelled: 'Cancelled', outdated: 'Outdated', drifted: 'Target changed', failed: 'Not counted',
   executed: 'Executed', blocked: 'Blocked', error: 'Error', timeout: 'Timeout', approve: 'Approve', reject: 'Reject', modify: 'Changes', abstain: 'Abstain',
@@ -83,5 +85,8 @@ export function pill(value, prefix = '') {
   return el('span', { class: `pill ${kind}` }, prefix, word(value));
 }
 
-/** The verdict of a decision. One that only records the task of a run refuses nothing. */
-export const verdict = (decision, reason) => (reason === 'task_stated' ? el('span', { class: 'pill plain' }, 'Task stated') : pill(decision));
+/** Whether a decision is about no call. */
+export const isOfRun = (reason) => Object.hasOwn(OF_RUNS, reason ?? '');
+
+/** The verdict of a decision. */
+export const verdict = (decision, reason) => pill(isOfRun(reason) ? reason : decision);

@@ -2,7 +2,7 @@
 // by file and line, the nearest rule, and an edit of the configuration that would allow the call.
 import { why as explain } from './api.js';
 import { el, fill, say } from './dom.js';
-import { text } from './shown.js';
+import { isOfRun, text } from './shown.js';
 import { labelList, sourceList } from './sources.js';
 import { warning } from './text.js';
 
@@ -68,7 +68,7 @@ function found(why, facts) {
 
 /** For a call that rules refused: the edit that would allow it. With kept arguments, which the gateway opens after it has recorded the look. */
 export function remedy({ decision, why, contents: state }, facts) {
-  if (why?.in_policy !== true || decision.decision !== 'deny' || why.reason === 'task_stated') return null;
+  if (why?.in_policy !== true || decision.decision !== 'deny' || isOfRun(why.reason)) return null;
   const shown = el('div', {});
   if (state !== 'kept') {
     fill(shown, el('p', {}, MISSING[state] ?? MISSING.none, ' An edit needs them; on the machine of the gateway:'), command(decision.decision_id));

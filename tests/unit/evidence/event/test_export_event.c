@@ -87,6 +87,33 @@ START_TEST(event_make_of_an_allow_in_shadow_mode_stays_an_allow)
 }
 END_TEST
 
+START_TEST(event_make_of_a_record_about_a_run_is_neither_allow_nor_deny)
+{
+    static const char *const reasons[] = {"task_stated", "content_read"};
+
+    for (size_t i = 0; i < 2; i++) {
+        static char record[128]; /* the next test looks at it too */
+        char word[64];
+
+        (void)snprintf(record, sizeof record,
+            "{\"decision\":\"deny\",\"extensions\":{\"writ\":{\"reason\":\"%s\"}},\"tool\":\"t\"}",
+            reasons[i]);
+        make(WRIT_EXPORT_DECISION, record, "");
+        ck_assert_view(event.word, reasons[i]);
+        ck_assert_view(event.meaning->word, reasons[i]);
+        ck_assert_int_eq(event.meaning->action, 0);
+        ck_assert_int_eq(event.meaning->disposition, 0);
+        ck_assert_int_eq(event.meaning->severity, WRIT_EXPORT_INFORMATIONAL);
+        (void)snprintf(word, sizeof word, "\"word\":\"%s\"}", reasons[i]);
+        ck_assert(has(encoded(WRIT_EXPORT_JSON), word));
+        (void)snprintf(word, sizeof word, "|decision:%s|", reasons[i]);
+        ck_assert(has(encoded(WRIT_EXPORT_CEF), word));
+        ck_assert(!has(encoded(WRIT_EXPORT_CEF), "act=deny"));
+        ck_assert(!has(encoded(WRIT_EXPORT_OCSF), "\"disposition\""));
+    }
+}
+END_TEST
+
 START_TEST(event_make_of_an_unreadable_record_is_refused)
 {
     static const char *const records[] = {
@@ -164,6 +191,7 @@ END_TEST
 WRIT_UNIT_MAIN("export_event", event_make_of_an_outcome_has_the_call_of_its_decision,
     event_make_of_an_unknown_word_or_type_has_the_row_other,
     event_make_of_an_allow_in_shadow_mode_stays_an_allow,
+    event_make_of_a_record_about_a_run_is_neither_allow_nor_deny,
     event_make_of_an_unreadable_record_is_refused,
     cef_escapes_pipes_in_the_header_and_equals_signs_in_the_extension,
     encodings_cut_names_that_are_too_long, syslog_frame_counts_its_octets,
