@@ -20,6 +20,7 @@ struct applying {
     const struct writ_json **removed; /* values to leave out; NULL without any */
     bool *used;                       /* by redaction: it changed something */
     bool *found;                      /* by number of detector: a find of it was replaced */
+    struct writ_view member;          /* that has the present value, also in an array in it */
     struct writ_pattern_budget budget;
     const struct writ_detector *refused; /* found by `refuse`; NULL: none */
     bool failed;                         /* a rule could not be applied */
@@ -39,8 +40,8 @@ static void
 look(struct applying *a, struct writ_view text)
 {
     if (a->rules->refuse != NULL && a->refused == NULL && !a->failed) {
-        a->failed =
-            !writ_is_ok(writ_detect_text(a->rules->refuse, text, &a->budget, take_refused, a));
+        a->failed = !writ_is_ok(
+            writ_detect_text(a->rules->refuse, text, a->member, &a->budget, take_refused, a));
     }
 }
 
@@ -49,7 +50,8 @@ replace(struct applying *a, const struct writ_output_redaction *one, struct writ
     struct writ_buf *ret)
 {
     return one->detectors != NULL
-               ? writ_detect_replace(one->detectors, text, one->with, &a->budget, a->found, ret)
+               ? writ_detect_replace(
+                     one->detectors, text, a->member, one->with, &a->budget, a->found, ret)
                : writ_pattern_replace(one->pattern, text, one->with, &a->budget, ret);
 }
 
@@ -98,9 +100,11 @@ put_name(struct applying *a, struct writ_view name)
 {
     writ_auto_buf clean = writ_buf_make(name.len + WRIT_OUTPUT_GROWTH_MAX);
 
+    a->member = WRIT_LIT("");
     a->failed = redact(a, name, &clean) || a->failed;
     look(a, name);
     writ_write_name(&a->w, name);
+    a->member = name;
 }
 
 static bool
@@ -122,7 +126,11 @@ put_verbatim(struct applying *a, const struct writ_json *value)
 
     if (writ_json_type(value) == WRIT_JSON_NUMBER) {
         bool exact = a->rules->refuse != NULL && writ_is_ok(writ_jcs_put(&number, value, NULL));
+        struct writ_view member = a->member;
+
+        a->member = WRIT_LIT(""); /* it says what a text is */
         look(a, exact ? writ_buf_view(&number) : writ_json_text(value));
+        a->member = member;
         writ_write_raw(&a->w, writ_json_text(value));
     } else {
         writ_write_value(&a->w, value);
@@ -150,6 +158,8 @@ static void
 put_members(struct applying *a, const struct writ_json *object, const char *special,
     void (*put)(struct applying *a, const struct writ_json *value))
 {
+    struct writ_view outer = a->member;
+
     writ_write_object_begin(&a->w);
     WRIT_JSON_EACH(name, object)
     {
@@ -165,6 +175,7 @@ put_members(struct applying *a, const struct writ_json *object, const char *spec
         }
     }
     writ_write_object_end(&a->w);
+    a->member = outer;
 }
 
 static void

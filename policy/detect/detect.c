@@ -153,10 +153,14 @@ writ_detect_budget(void)
 
 WRIT_RESULT
 writ_detect_text(const struct writ_detector_set *set, struct writ_view text,
-    struct writ_pattern_budget *budget, writ_detector_fn *each, void *ctx)
+    struct writ_view member, struct writ_pattern_budget *budget, writ_detector_fn *each, void *ctx)
 {
-    struct writ_scan scan = {
-        .set = set, .text = text, .each = each, .ctx = ctx, .failed = WRIT_E_UNSET};
+    struct writ_scan scan = {.set = set,
+        .text = text,
+        .member = member,
+        .each = each,
+        .ctx = ctx,
+        .failed = WRIT_E_UNSET};
     struct writ_pattern_budget own;
     struct writ_undone undone[LAYERS] = {{.at = NULL}};
     writ_result r;
@@ -196,11 +200,21 @@ take_first(void *ctx, const struct writ_detection *found)
 }
 
 static void
-ask_text(struct asking *a, struct writ_view text)
+ask_text(struct asking *a, struct writ_view text, struct writ_view member)
 {
-    writ_result r = writ_detect_text(a->set, text, a->budget, take_first, a);
+    writ_result r = writ_detect_text(a->set, text, member, a->budget, take_first, a);
 
     a->failed = a->failed || !writ_is_ok(r);
+}
+
+/* The member that has the value, also of an array in it. */
+static struct writ_view
+member_of(const struct writ_trail *here)
+{
+    while (here != NULL && here->name.ptr == NULL) {
+        here = here->up;
+    }
+    return here != NULL ? here->name : WRIT_LIT("");
 }
 
 static void
@@ -212,10 +226,10 @@ ask(struct asking *a, const struct writ_json *value, const struct writ_trail *he
 
     a->here = here;
     if (type == WRIT_JSON_STRING) {
-        ask_text(a, writ_json_string(value));
+        ask_text(a, writ_json_string(value), member_of(here));
     } else if (type == WRIT_JSON_NUMBER) {
         bool exact = writ_is_ok(writ_jcs_put(&number, value, NULL));
-        ask_text(a, exact ? writ_buf_view(&number) : writ_json_text(value));
+        ask_text(a, exact ? writ_buf_view(&number) : writ_json_text(value), WRIT_LIT(""));
     }
     WRIT_JSON_EACH(child, value)
     {
@@ -225,7 +239,7 @@ ask(struct asking *a, const struct writ_json *value, const struct writ_trail *he
         if (type == WRIT_JSON_OBJECT) {
             below.name = writ_json_string(child);
             a->here = here; /* a name with a find in it is not in the place */
-            ask_text(a, below.name);
+            ask_text(a, below.name, WRIT_LIT(""));
         }
         if (a->found == NULL) {
             ask(a, type == WRIT_JSON_OBJECT ? writ_json_value(child) : child, &below);

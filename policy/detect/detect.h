@@ -18,6 +18,8 @@
  * Looks at one text.
  *
  * @param text    UTF-8
+ * @param member  the name of the member of a JSON object that has it, which says what it may be;
+ *                empty: none
  * @param budget  of patterns of the set; NULL: WRIT_DETECT_TIME_US by the system's clock
  *
  * @return WRIT_OK
@@ -25,12 +27,13 @@
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_detect_text(const struct writ_detector_set *set, struct writ_view text,
-    struct writ_pattern_budget *budget, writ_detector_fn *each, void *ctx);
+    struct writ_view member, struct writ_pattern_budget *budget, writ_detector_fn *each, void *ctx);
 
 /**
  * Appends `text` with every find replaced by `with`, at its place in the text as it was given.
  * Finds that overlap or touch are replaced together.
  *
+ * @param member  as above
  * @param budget  counts replacements too
  * @param used    by number (writ_detector_of): set to true for those of which something was found;
  *                others stay as they are
@@ -40,8 +43,8 @@ WRIT_RESULT writ_detect_text(const struct writ_detector_set *set, struct writ_vi
  *         pattern, a text longer than WRIT_PATTERN_FIND_MAX, or no memory
  */
 enum writ_pattern_answer writ_detect_replace(const struct writ_detector_set *set,
-    struct writ_view text, struct writ_view with, struct writ_pattern_budget *budget, bool *used,
-    struct writ_buf *ret);
+    struct writ_view text, struct writ_view member, struct writ_view with,
+    struct writ_pattern_budget *budget, bool *used, struct writ_buf *ret);
 
 #define WRIT_DETECT_TIME_US     500000 /* for the patterns of one value */
 #define WRIT_DETECT_MATCHES_MAX 10000  /* matches of them */

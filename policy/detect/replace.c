@@ -57,7 +57,8 @@ put(const int32_t *steps, struct writ_view text, struct writ_view with,
 
 enum writ_pattern_answer
 writ_detect_replace(const struct writ_detector_set *set, struct writ_view text,
-    struct writ_view with, struct writ_pattern_budget *budget, bool *used, struct writ_buf *ret)
+    struct writ_view member, struct writ_view with, struct writ_pattern_budget *budget, bool *used,
+    struct writ_buf *ret)
 {
     struct covering c = {.set = set, .used = used};
     enum writ_pattern_answer answer = WRIT_PATTERN_LIMIT;
@@ -72,7 +73,7 @@ writ_detect_replace(const struct writ_detector_set *set, struct writ_view text,
     for (size_t i = 0; i <= text.len; i++) {
         c.steps[i] = 0;
     }
-    if (writ_is_ok(writ_detect_text(set, text, budget, cover, &c)) && c.finds < INT32_MAX &&
+    if (writ_is_ok(writ_detect_text(set, text, member, budget, cover, &c)) && c.finds < INT32_MAX &&
         put(c.steps, text, with, budget, ret) && writ_is_ok(writ_buf_check(ret, NULL))) {
         answer = c.finds > 0 ? WRIT_PATTERN_YES : WRIT_PATTERN_NO;
     }

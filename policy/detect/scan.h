@@ -7,7 +7,7 @@
 /** A text in one of its forms. */
 struct writ_scan {
     const struct writ_detector_set *set;
-    struct writ_view text;
+    struct writ_view text, member;
     const uint32_t *at; /* of each byte of it, and of its end: the offset in the text as given;
                            NULL: it is the text as given */
     writ_detector_fn *each;

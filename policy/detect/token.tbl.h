@@ -1,10 +1,14 @@
 /* token.tbl.h - tokens that a prefix and their characters identify. A token ends where its
- * characters end; it is found when as many of them follow the prefix as the row says.
+ * characters end; it is found when as many of them follow the prefix as the row says. Others have a
+ * mark inside: it is found when as many characters as the row says stand before it, and after it and
+ * before an end.
  *
  * TOKEN(ID, "prefix", characters, least, most)
+ * MARKED(ID, before, least, most, "mark", after, least, most, "end")
  * characters: HEX (lower case), BASE32 (A-Z, 2-7), UPPER (A-Z, 0-9), ALNUM, WORD (ALNUM and _),
  * DASH (WORD and -), DOT (DASH and .), PATH (DASH and /), BASE64 (ALNUM, +, / and =), BOTH64
- * (BASE64 and DASH), MIXED (DASH, with a small letter, a capital one and a digit) */
+ * (BASE64 and DASH), MIXED (DASH, with a small letter, a capital one and a digit), PLAIN64 (BASE64
+ * without =), TILDE (DOT and ~), DIGIT */
 /* clang-format off */ /* a row to a line */
 TOKEN(AWS_ACCESS_KEY, "AKIA", BASE32, 16, 16)
 TOKEN(AWS_ACCESS_KEY, "ASIA", BASE32, 16, 16)
@@ -15,6 +19,8 @@ TOKEN(GCP_OAUTH, "GOCSPX-", DASH, 28, 28)
 TOKEN(GCP_OAUTH, "ya29.", DOT, 20, 2048)
 TOKEN(AZURE_STORAGE_KEY, "AccountKey=", BASE64, 40, 128)
 TOKEN(AZURE_STORAGE_KEY, "SharedAccessKey=", BASE64, 40, 128)
+MARKED(AZURE_STORAGE_KEY, PLAIN64, 76, 76, "+ASt", PLAIN64, 6, 6, "==")
+MARKED(AZURE_CLIENT_SECRET, TILDE, 3, 3, "8Q~", TILDE, 34, 34, "")
 TOKEN(GITHUB_TOKEN, "ghp_", ALNUM, 36, 255)
 TOKEN(GITHUB_TOKEN, "gho_", ALNUM, 36, 255)
 TOKEN(GITHUB_TOKEN, "ghu_", ALNUM, 36, 255)
@@ -70,5 +76,7 @@ TOKEN(LINEAR_KEY, "lin_api_", ALNUM, 40, 40)
 TOKEN(NOTION_TOKEN, "ntn_", ALNUM, 40, 60)
 TOKEN(GROQ_KEY, "gsk_", ALNUM, 52, 52)
 TOKEN(GROQ_KEY, "xai-", ALNUM, 80, 80)
+MARKED(TELEGRAM_TOKEN, DIGIT, 8, 12, ":AA", DASH, 33, 33, "")
+MARKED(MAILCHIMP_KEY, HEX, 32, 32, "-us", DIGIT, 1, 2, "")
 TOKEN(AGE_KEY, "AGE-SECRET-KEY-1", UPPER, 58, 58)
 /* clang-format on */

@@ -1,5 +1,6 @@
-/* Tokens by their prefixes (token.tbl.h), and the other kinds of secrets. A prefix counts where the
- * byte in front of it is no letter or digit, so that each run of characters is read a bounded
+/* Tokens by their prefixes or by a mark inside (token.tbl.h), JSON Web Tokens, private keys and
+ * URLs with passwords. A prefix counts where the byte in front of it is no letter or digit, and
+ * around a mark a bounded number of bytes is read, so that each run of characters is read a bounded
  * number of times. */
 #include "evidence/json/json.h"
 #include "policy/detect/scan.h"
@@ -16,8 +17,11 @@ enum characters {
     DOT,
     PATH,
     BASE64,
+    PLAIN64,
     BOTH64,
     MIXED,
+    TILDE,
+    DIGIT,
 };
 
 static const struct row {
@@ -28,8 +32,10 @@ static const struct row {
 } rows[] = {
 #define TOKEN(ID, prefix, characters, least, most)                                                 \
     {WRIT_DETECTOR_##ID, {prefix, sizeof(prefix) - 1}, characters, least, most},
+#define MARKED(ID, before, before_least, before_most, mark, after, after_least, after_most, end)
 #include "policy/detect/token.tbl.h"
 #undef TOKEN
+#undef MARKED
 };
 
 static bool
@@ -55,8 +61,14 @@ is_of(enum characters characters, char c)
         return writ_scan_alnum(c) || c == '_' || c == '-' || c == '/';
     case BASE64:
         return writ_scan_alnum(c) || c == '+' || c == '/' || c == '=';
+    case PLAIN64:
+        return writ_scan_alnum(c) || c == '+' || c == '/';
     case BOTH64:
         return is_of(BASE64, c) || is_of(DASH, c);
+    case TILDE:
+        return is_of(DOT, c) || c == '~';
+    case DIGIT:
+        return writ_scan_digit(c);
     }
     return false;
 }
@@ -103,10 +115,75 @@ try_row(struct writ_scan *scan, const struct row *row, size_t at)
     }
 }
 
+/* ---- by a mark inside */
+
+static const struct marked {
+    size_t id;
+    enum characters before;
+    size_t before_least, before_most;
+    struct writ_view mark;
+    enum characters after;
+    size_t after_least, after_most;
+    struct writ_view end;
+} marks[] = {
+#define TOKEN(ID, prefix, characters, least, most)
+#define MARKED(ID, before, before_least, before_most, mark, after, after_least, after_most, end)   \
+    {WRIT_DETECTOR_##ID, before, before_least, before_most, {mark, sizeof(mark) - 1}, after,       \
+        after_least, after_most, {end, sizeof(end) - 1}},
+#include "policy/detect/token.tbl.h"
+#undef TOKEN
+#undef MARKED
+};
+
+/* `at`: of the mark. What stands around the token is none of its characters. */
+static void
+try_marked(struct writ_scan *scan, const struct marked *row, size_t at)
+{
+    struct writ_view text = scan->text;
+    size_t from = at, to = at + row->mark.len, begin = to;
+
+    while (at - from <= row->before_most && is_of(row->before, writ_scan_byte(text, from - 1))) {
+        from--;
+    }
+    while (to - begin <= row->after_most && is_of(row->after, writ_scan_byte(text, to))) {
+        to++;
+    }
+    if (row->after == TILDE) {
+        to = without_dots(text, begin + row->after_least < to ? begin + row->after_least : to, to);
+    }
+    if (at - from < row->before_least || at - from > row->before_most ||
+        to - begin < row->after_least || to - begin > row->after_most ||
+        !writ_view_has_prefix(writ_view_sub(text, to, text.len), row->end) ||
+        writ_scan_alnum(writ_scan_byte(text, from - 1)) ||
+        writ_scan_alnum(writ_scan_byte(text, to + row->end.len))) {
+        return;
+    }
+    writ_scan_found(scan, row->id, from, to + row->end.len - from);
+}
+
+static void
+scan_marked(struct writ_scan *scan)
+{
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        const struct marked *row = &marks[i];
+        size_t at = 0;
+
+        while (scan->set->builtin[row->id] && !scan->stopped && at < scan->text.len) {
+            at += writ_view_search(writ_view_sub(scan->text, at, scan->text.len), row->mark);
+            if (at < scan->text.len) {
+                try_marked(scan, row, at);
+                at++;
+            }
+        }
+    }
+}
+
 void
 writ_scan_tokens(struct writ_scan *scan)
 {
     bool begins[256] = {false};
+
+    scan_marked(scan);
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         begins[(unsigned char)rows[i].prefix.ptr[0]] = true;
@@ -249,137 +326,6 @@ writ_scan_url(struct writ_scan *scan)
         if (colon > 0 && i > colon + 1 && writ_scan_byte(text, i) == '@' &&
             (unsigned char)writ_scan_byte(text, i + 1) > ' ') {
             writ_scan_found(scan, WRIT_DETECTOR_URL_PASSWORD, at + 3, i - at - 3);
-        }
-    }
-}
-
-/* ---- password = ... */
-
-#define VALUE_LEAST 8
-#define VALUE_MOST  256
-#define BITS_LEAST  30 /* of a value, by the characters in it */
-#define SPACES_MOST 4
-
-static const struct writ_view keywords[] = {
-#define KEYWORD(word) {word, sizeof(word) - 1},
-    KEYWORD("password") KEYWORD("passwd") KEYWORD("passphrase") KEYWORD("pwd") KEYWORD("secret")
-        KEYWORD("secret_key") KEYWORD("secretkey") KEYWORD("secret_access_key") KEYWORD("token")
-            KEYWORD("api_key") KEYWORD("apikey") KEYWORD("api-key") KEYWORD("access_key")
-                KEYWORD("accesskey") KEYWORD("private_key") KEYWORD("credential")
-#undef KEYWORD
-};
-
-/* log2 in eighths, downwards. */
-static unsigned
-log2_eighths(unsigned n)
-{
-    unsigned whole = 0, part = 0;
-    uint64_t x;
-
-    for (unsigned rest = n; rest > 1; rest /= 2) {
-        whole++;
-    }
-    x = ((uint64_t)n << 20) >> whole; /* 1 to 2 */
-    for (unsigned bit = 0; bit < 3; bit++) {
-        x = (x * x) >> 20;
-        part = 2 * part + (x >= (UINT64_C(2) << 20) ? 1 : 0);
-        x = x >= (UINT64_C(2) << 20) ? x / 2 : x;
-    }
-    return 8 * whole + part;
-}
-
-/* Shannon's entropy by the frequency of its characters, in bits of the whole. */
-static unsigned
-bits_of(struct writ_view text)
-{
-    unsigned counts[256] = {0}, eighths = (unsigned)text.len * log2_eighths((unsigned)text.len);
-
-    for (size_t i = 0; i < text.len; i++) {
-        counts[(unsigned char)text.ptr[i]]++;
-    }
-    for (size_t i = 0; i < 256; i++) {
-        unsigned own = counts[i] > 1 ? counts[i] * log2_eighths(counts[i]) : 0;
-        eighths -= own < eighths ? own : eighths;
-    }
-    return eighths / 8;
-}
-
-static bool
-looks_random(struct writ_view text)
-{
-    bool letter = false, digit = false;
-
-    for (size_t i = 0; i < text.len; i++) {
-        letter = letter || writ_scan_letter(text.ptr[i]);
-        digit = digit || writ_scan_digit(text.ptr[i]);
-    }
-    return letter && digit && text.len >= VALUE_LEAST && bits_of(text) >= BITS_LEAST;
-}
-
-static bool
-is_value(char c)
-{
-    return (unsigned char)c > ' ' && c != '"' && c != '\'' && c != '`' && c != ',' && c != ';' &&
-           c != '<' && c != '>' && c != '(' && c != ')' && c != '{' && c != '}' && c != '[' &&
-           c != ']' && c != '\\' && (unsigned char)c < 0x7f;
-}
-
-static bool
-is_quote(char c)
-{
-    return c == '"' || c == '\'' || c == '`';
-}
-
-static size_t
-skip_spaces(struct writ_view text, size_t at)
-{
-    size_t end = at + SPACES_MOST;
-
-    while (at < end && (writ_scan_byte(text, at) == ' ' || writ_scan_byte(text, at) == '\t')) {
-        at++;
-    }
-    return at;
-}
-
-/* What is given to the name that ends at `at`. */
-static void
-try_value(struct writ_scan *scan, size_t at)
-{
-    struct writ_view text = scan->text;
-    size_t to;
-
-    at += is_quote(writ_scan_byte(text, at)) ? 1 : 0;
-    at = skip_spaces(text, at);
-    if (writ_scan_byte(text, at) != ':' && writ_scan_byte(text, at) != '=') {
-        return;
-    }
-    while (writ_scan_byte(text, at) == ':' || writ_scan_byte(text, at) == '=' ||
-           writ_scan_byte(text, at) == '>') {
-        at++;
-    }
-    at = skip_spaces(text, at);
-    at += is_quote(writ_scan_byte(text, at)) ? 1 : 0;
-    for (to = at; to < text.len && to - at < VALUE_MOST && is_value(text.ptr[to]); to++) {
-    }
-    if (looks_random(writ_view_sub(text, at, to - at))) {
-        writ_scan_found(scan, WRIT_DETECTOR_ASSIGNMENT, at, to - at);
-    }
-}
-
-void
-writ_scan_assignment(struct writ_scan *scan)
-{
-    struct writ_view text = scan->text;
-
-    for (size_t at = 0; at < text.len && !scan->stopped; at++) {
-        char c = (char)(text.ptr[at] | 0x20);
-        if (c != 'p' && c != 's' && c != 't' && c != 'a' && c != 'c') {
-            continue;
-        }
-        for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++) {
-            if (writ_view_equal_nocase(writ_view_sub(text, at, keywords[i].len), keywords[i])) {
-                try_value(scan, at + keywords[i].len);
-            }
         }
     }
 }

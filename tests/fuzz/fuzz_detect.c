@@ -41,7 +41,7 @@ find_all(const struct writ_detector_set *set, struct writ_view text, struct find
 {
     ret->text = text;
     ret->n = 0;
-    WRIT_INVARIANT(writ_is_ok(writ_detect_text(set, text, NULL, take, ret)));
+    WRIT_INVARIANT(writ_is_ok(writ_detect_text(set, text, WRIT_LIT(""), NULL, take, ret)));
 }
 
 static bool
@@ -63,7 +63,7 @@ check_replaced(
     bool used[WRIT_DETECTOR_COUNT] = {false}, seen[WRIT_DETECTOR_COUNT] = {false};
     writ_auto_buf out = writ_buf_make(INPUT_MAX + 1);
     enum writ_pattern_answer answer =
-        writ_detect_replace(set, text, WRIT_LIT(""), &budget, used, &out);
+        writ_detect_replace(set, text, WRIT_LIT(""), WRIT_LIT(""), &budget, used, &out);
     size_t most = 0;
 
     WRIT_INVARIANT(answer == (finds->n > 0 ? WRIT_PATTERN_YES : WRIT_PATTERN_NO));

@@ -59,7 +59,7 @@ finds_in(const char *name, struct writ_view text)
     struct writ_detector_set set = set_of(name);
     struct finds f = {.n = 0};
 
-    ck_assert_ok(writ_detect_text(&set, text, NULL, take, &f));
+    ck_assert_ok(writ_detect_text(&set, text, WRIT_LIT(""), NULL, take, &f));
     for (size_t i = 0; i < f.n; i++) {
         ck_assert(f.items[i].offset + f.items[i].length <= text.len && f.items[i].length > 0);
     }
@@ -90,6 +90,10 @@ static const struct example {
     {"secret.gcp_oauth", "GOCS^PX-0a1B2c3D4e5F6g7H8i9J0k1L2m3N"},
     {"secret.gcp_oauth", "ya2^9.0a1B2c3D4e5F6g7H8i9J0k1L2m3N"},
     {"secret.azure_storage_key", "Account^Key=" X36 X36 "AB12CD34EF56gh=="},
+    {"secret.azure_storage_key", X36 X36 "AB+/+A^StZz09AQ=="},
+    {"secret.azure_client_secret", "a~c8^Q~0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5~6q"},
+    {"secret.telegram_token", "1234567890:A^A0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"},
+    {"secret.mailchimp_key", HEX32 "-u^s21"},
     {"secret.github_token", "gh^p_" X36},
     {"secret.github_token", "gh^s_" X36},
     {"secret.github_token", "git^hub_pat_" X36 "_" X36},
@@ -230,6 +234,16 @@ START_TEST(detect_text_leaves_near_misses)
         {"secret.sk_key", "sk^-some-long-title-of-a-page-2024"},
         {"secret.sk_key", "risk^-proj-0a1B2c3D4e5F6g7H8i9J"},
         {"secret.npm_token", "np^m_" X36 "x"},
+        {"secret.azure_storage_key", X36 X36 "AB+/ABCDZz09AQ=="}, /* as a SHA-512 */
+        {"secret.azure_storage_key", X36 X36 "AB+/x+A^StZz09AQ=="},
+        {"secret.azure_client_secret", "abcd8^Q~0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q"},
+        {"secret.azure_client_secret", "abc8^Q~0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6qx"},
+        {"secret.telegram_token", "12:34:A^A0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6"},
+        {"secret.telegram_token", "123456789:A^A0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6x"},
+        {"secret.mailchimp_key", HEX32 "-us-east-1"},
+        {"secret.mailchimp_key", HEX32 "-us123"},
+        {"secret.assignment", "\"nextPageToken\": \"CAUQ0a1B2c3D4e5F\""},
+        {"secret.assignment", "next_token=CAUQ0a1B2c3D4e5F"},
         {"secret.twilio_key", "S^K0123456789ABCDEF0123456789ABCDEF"},
         {"secret.jwt", "example.com.org"},
         {"secret.jwt", "ey^Jhello.ey^Jworld.sig"},
@@ -397,6 +411,40 @@ START_TEST(detect_any_looks_at_texts_names_and_numbers)
 }
 END_TEST
 
+START_TEST(detect_any_takes_the_name_of_a_member_as_that_of_its_text)
+{
+    static const struct {
+        const char *json;
+        enum writ_detect_answer answer;
+    } cases[] = {
+        {"{\"password\":\"hunter2-Tr0ub\"}", WRIT_DETECT_SOME},
+        {"{\"db\":{\"adminPassword\":\"a,b;c{d1}e2\"}}", WRIT_DETECT_SOME},
+        {"{\"client_secret\":[\"x\",\"0a1B2c3D4e5F\"]}", WRIT_DETECT_SOME},
+        {"{\"API-Key\":\"0a1B2c3D4e5F\"}", WRIT_DETECT_SOME},
+        {"{\"accessToken\":\"0a1B2c3D4e5F\"}", WRIT_DETECT_SOME},
+        {"{\"token\":\"%30a1B2c3D4e5F\"}", WRIT_DETECT_SOME},
+        {"{\"password\":\"changeme\"}", WRIT_DETECT_NONE},
+        {"{\"password\":\"at least 8 letters and digits\"}", WRIT_DETECT_NONE},
+        {"{\"password\":12345678901}", WRIT_DETECT_NONE},
+        {"{\"password\":{\"rule\":\"0a1B2c3D4e5F\"}}", WRIT_DETECT_NONE},
+        {"{\"password_id\":\"0a1B2c3D4e5F\"}", WRIT_DETECT_NONE},
+        {"{\"nextPageToken\":\"0a1B2c3D4e5F\"}", WRIT_DETECT_NONE},
+        {"{\"next_token\":\"0a1B2c3D4e5F\"}", WRIT_DETECT_NONE},
+        {"{\"name\":\"password\",\"value\":\"0a1B2c3D4e5F\"}", WRIT_DETECT_NONE},
+        {"[\"password\",\"0a1B2c3D4e5F\"]", WRIT_DETECT_NONE},
+    };
+    struct writ_detector_set set = set_of("secret.assignment");
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_arena arena = writ_value_arena();
+        const struct writ_json *value = writ_value_of(arena, writ_view_str(cases[i].json));
+
+        ck_assert_msg(
+            writ_detect_any(&set, value, NULL, NULL, NULL) == cases[i].answer, "%s", cases[i].json);
+    }
+}
+END_TEST
+
 /* ---- detectors of the configuration */
 
 START_TEST(detect_text_of_own_detectors_checks_their_checksum)
@@ -413,7 +461,7 @@ START_TEST(detect_text_of_own_detectors_checks_their_checksum)
 
     ck_assert_ok(writ_pattern_new_search(WRIT_LIT("N-[0-9]{4}"), &pattern, NULL));
     own.pattern = pattern;
-    ck_assert_ok(writ_detect_text(&set, WRIT_LIT("N-1230 N-1231"), NULL, take, &f));
+    ck_assert_ok(writ_detect_text(&set, WRIT_LIT("N-1230 N-1231"), WRIT_LIT(""), NULL, take, &f));
     ck_assert_uint_eq(f.n, 1);
     ck_assert_uint_eq(f.items[0].offset, 0);
     ck_assert_uint_eq(f.items[0].length, 6);
@@ -458,5 +506,6 @@ WRIT_UNIT_MAIN("detect", detect_text_finds_each_example_whole,
     detect_text_finds_each_example_at_borders, detect_text_leaves_near_misses,
     detect_text_finds_parts, detect_text_undoes_disguises_and_tells_the_place,
     detect_text_undoes_three_layers_of_escapes_alone, detect_any_looks_at_texts_names_and_numbers,
+    detect_any_takes_the_name_of_a_member_as_that_of_its_text,
     detect_text_of_own_detectors_checks_their_checksum, checksum_holds_for_right_digits_alone,
     page_lists_every_detector)
