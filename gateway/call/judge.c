@@ -508,6 +508,7 @@ writ_judge_draft(struct writ_request *request)
     if (!writ_is_ok(r)) {
         return no_draft(request, r.code);
     }
+    call->review.asks = false; /* a former draft of it may have asked */
     compare_stated_state(call);
     shadow_state(request, call);
     writ_candidates_require(request, call);

@@ -10,7 +10,6 @@
 #define US_PER_MS   1000
 #define TIME_MS_MAX (INT64_C(1) << 40)
 #define WEIGHT_TEXT 48
-#define FILLS_MAX   (WRIT_REVIEW_OPTIONS_MAX * (WRIT_REVIEW_OPTIONS_MAX - 1)) /* first and last */
 
 /* ---- the machine */
 
@@ -871,51 +870,21 @@ speak(const struct writ_review *review, struct writ_arena *arena, struct writ_re
     return WRIT_DONE;
 }
 
-/** The votes that the missing voters may agree on. */
-struct agreed {
-    struct writ_review_ranking list[FILLS_MAX]; /* plain votes: the first of each */
-    size_t n;
-};
-
-static void
-agree_on(
-    struct agreed *agreed, const struct writ_review_ranking *options, size_t first, size_t last)
+/* A ballot with the option at `first` before all others, and that at `last` behind them. */
+static struct writ_review_ranking
+rank_between(const struct writ_review_ranking *options, size_t first, size_t last)
 {
-    struct writ_review_ranking *ranking = &agreed->list[agreed->n++];
+    struct writ_review_ranking ranking = {{options->list[first]}, 1};
 
-    ranking->list[ranking->n++] = options->list[first];
     for (size_t i = 0; i < options->n; i++) {
         if (i != first && i != last) {
-            ranking->list[ranking->n++] = options->list[i];
+            ranking.list[ranking.n++] = options->list[i];
         }
     }
     if (last != first) {
-        ranking->list[ranking->n++] = options->list[last];
+        ranking.list[ranking.n++] = options->list[last];
     }
-}
-
-/* Whether one option beats another depends most on a ballot that has the other one first and it
- * last: of rankings each such pair once. Of plain votes each once. */
-static struct agreed
-agreed_of(const struct writ_review *review)
-{
-    static const struct writ_review_ranking plain = {
-        {WRIT_REVIEW_REJECT, WRIT_REVIEW_APPROVE, WRIT_REVIEW_MODIFY}, 3};
-    bool ranks = review->options.n > 0;
-    const struct writ_review_ranking *options = ranks ? &review->options : &plain;
-    struct agreed agreed = {.n = 0};
-
-    for (size_t first = 0; first < options->n; first++) {
-        for (size_t last = 0; ranks && last < options->n; last++) {
-            if (last != first) {
-                agree_on(&agreed, options, first, last);
-            }
-        }
-        if (!ranks) {
-            agree_on(&agreed, options, first, first);
-        }
-    }
-    return agreed;
+    return ranking;
 }
 
 /* Counts with all missing votes cast like this. */
@@ -946,33 +915,85 @@ same_finding(const struct writ_review_finding *a, const struct writ_review_findi
     return a->verdict == b->verdict && a->elected == b->elected;
 }
 
-/* `ret`: the verdict under every vote that the missing voters can agree on; VOTE: there is none.
- * Each vote moves a share, or a difference of points, in one direction only, so votes in between
- * change nothing. Of rankings this holds for one winner, and a revision can have several reasons:
- * it waits for all votes. */
+/* The option that a verdict stands for; NO_VOTE: no single one, as after a tie. */
+static enum writ_review_vote
+winner_of(const struct writ_review_finding *finding)
+{
+    if (finding->verdict == WRIT_REVIEW_DO_REJECT) {
+        return WRIT_REVIEW_REJECT;
+    }
+    if (finding->verdict == WRIT_REVIEW_DO_ACCEPT) {
+        return finding->elected != WRIT_REVIEW_NO_VOTE ? finding->elected : WRIT_REVIEW_APPROVE;
+    }
+    return WRIT_REVIEW_NO_VOTE;
+}
+
+/* Counts with each option in turn before all others on the missing ballots, and the winner behind
+ * them: no ballot is better for that option against the winner, so a winner of all these counts
+ * wins whatever is missing. A revision can have several reasons: it waits for all votes. */
 static WRIT_RESULT
-count_certain(const struct writ_review_judge *judge, const struct writ_review *review,
+count_rankings(const struct writ_review_judge *judge, const struct writ_review *review,
     struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err)
 {
-    const struct agreed agreed = agreed_of(review);
-    bool missing = !writ_review_all_spoke(review);
+    const struct writ_review_ranking *options = &review->options;
+    struct writ_review_ranking ballot = rank_between(options, 0, options->n - 1);
+    struct writ_review_finding found = {.verdict = WRIT_REVIEW_DO_VOTE}, other;
+    size_t winner = 0;
+
+    WRIT_TRY(count_as(judge, review, &ballot, arena, &found, err));
+    *ret = found;
+    if (writ_review_all_spoke(review)) {
+        return WRIT_DONE;
+    }
+    while (winner < options->n && options->list[winner] != winner_of(&found)) {
+        winner++;
+    }
+    for (size_t i = 0; winner < options->n && i < options->n; i++) {
+        if (i != winner) {
+            ballot = rank_between(options, i, winner);
+            WRIT_TRY(count_as(judge, review, &ballot, arena, &other, err));
+            winner = same_finding(&other, &found) ? winner : options->n;
+        }
+    }
+    if (winner == options->n) {
+        *ret = (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_VOTE};
+    }
+    return WRIT_DONE;
+}
+
+/* Counts with each vote on all that is missing: a vote moves a share, or a difference of points, in
+ * one direction only, so votes in between change nothing. */
+static WRIT_RESULT
+count_votes(const struct writ_review_judge *judge, const struct writ_review *review,
+    struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err)
+{
+    static const enum writ_review_vote words[] = {
+        WRIT_REVIEW_REJECT, WRIT_REVIEW_APPROVE, WRIT_REVIEW_MODIFY};
+    size_t n = writ_review_all_spoke(review) ? 1 : sizeof words / sizeof words[0];
     struct writ_review_finding certain = {.verdict = WRIT_REVIEW_DO_VOTE};
 
-    for (size_t i = 0; i < (missing ? agreed.n : 1); i++) { /* with all votes, each is the same */
+    for (size_t i = 0; i < n; i++) { /* with all votes, each is the same */
+        const struct writ_review_ranking vote = {{words[i]}, 1};
         struct writ_review_finding found = {.verdict = WRIT_REVIEW_DO_VOTE};
 
-        WRIT_TRY(count_as(judge, review, &agreed.list[i], arena, &found, err));
+        WRIT_TRY(count_as(judge, review, &vote, arena, &found, err));
         if (i > 0 && !same_finding(&found, &certain)) {
             *ret = (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_VOTE};
             return WRIT_DONE;
         }
         certain = found;
     }
-    if (review->options.n > 0 && certain.verdict == WRIT_REVIEW_DO_REVISE && missing) {
-        certain.verdict = WRIT_REVIEW_DO_VOTE;
-    }
     *ret = certain;
     return WRIT_DONE;
+}
+
+/* `ret`: the verdict whatever the missing votes are; VOTE: there is none. */
+static WRIT_RESULT
+count_certain(const struct writ_review_judge *judge, const struct writ_review *review,
+    struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err)
+{
+    return review->options.n > 0 ? count_rankings(judge, review, arena, ret, err)
+                                 : count_votes(judge, review, arena, ret, err);
 }
 
 /* By a plug-in, of which nothing is known: no vote is missing, or a veto makes the count idle. */

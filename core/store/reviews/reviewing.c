@@ -3,7 +3,8 @@
  * 2. A change in the same group as the grant spends the approval, or nothing does.
  * 3. The caller gets the end of a review once; then the review is forgotten, so that the next call
  *    opens a new one. The feedback of its voters on exactly this call stays valid as long as it is
- *    kept, and so does the end of candidates of which one ran.
+ *    kept, and so does the end of candidates of which one ran: until its agent opens more reviews
+ *    than it may have.
  * 4. Of candidates the elected one alone is granted, and no other one ends their review. */
 #include "store/reviews/reviewing.h"
 
@@ -370,6 +371,9 @@ writ_reviewing_record(struct writ_ledger *ledger, struct writ_reviewing *reviewi
     }
     if (!writ_is_ok(result)) {
         writ_reviewing_revert(ledger, reviewing);
+    } else if (reviewing->answer == WRIT_REVIEWING_PENDS && reviewing->changes.n > 0) {
+        reviewing->told = writ_reviews_surplus(&ledger->reviews, ask->terms->tenant,
+            ask->terms->agent_id, ledger->options.reviews_agent_max + 1); /* with the new one */
     } else if (reviewing->answer == WRIT_REVIEWING_REFUSES && reviewing->review != NULL &&
                writ_review_phase(ask->state) == WRIT_REVIEW_OVER && reviewing->changes.n == 0 &&
                !holds(ask->state)) {

@@ -83,6 +83,24 @@ writ_reviews_of(
     return n;
 }
 
+struct writ_reviewed *
+writ_reviews_surplus(const struct writ_reviews *reviews, struct writ_view tenant,
+    struct writ_view agent_id, size_t most)
+{
+    struct writ_reviewed *review = reviews->ring, *oldest = NULL;
+    size_t n = writ_reviews_of(reviews, tenant, agent_id);
+
+    for (size_t i = 0; i < reviews->count; i++, review = review->next) {
+        if (review->story.state == WRIT_REVIEW_REDEEMED && !review->leaving &&
+            writ_view_equal(review->story.review.agent_id, agent_id) &&
+            writ_view_equal(review->story.review.tenant, tenant)) {
+            oldest = oldest != NULL ? oldest : review;
+            n++;
+        }
+    }
+    return n >= most ? oldest : NULL;
+}
+
 size_t
 writ_reviews_waiting(struct writ_reviews *reviews, int64_t *ret_since_us)
 {

@@ -126,6 +126,11 @@ size_t writ_reviews_waiting(struct writ_reviews *reviews, int64_t *ret_since_us)
 size_t writ_reviews_of(
     const struct writ_reviews *reviews, struct writ_view tenant, struct writ_view agent_id);
 
+/** The oldest redeemed set of candidates of an agent that has `most` of them and live reviews
+ * together, or more; else NULL. */
+struct writ_reviewed *writ_reviews_surplus(const struct writ_reviews *reviews,
+    struct writ_view tenant, struct writ_view agent_id, size_t most);
+
 /** A review with these terms, in the table, in the state ABSENT. WRIT_E_LIMIT when the table is
  * full, WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviews_add(struct writ_reviews *reviews, const struct writ_review *terms,

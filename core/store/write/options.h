@@ -48,7 +48,7 @@ struct writ_ledger_options {
     size_t budgets_max;                   /* counters of budgets in memory */
     size_t sessions_max;                  /* rows of the session table */
     size_t reviews_max;                   /* reviews in memory, live or just over */
-    size_t reviews_agent_max;             /* open ones of one agent */
+    size_t reviews_agent_max;             /* live ones of one agent, and redeemed sets beside */
     const struct writ_keyring *keyring;   /* its active key for the ledger signs, until new keys
                                              replace it; borrowed until the ledger is closed */
     struct writ_view pinned; /* a kept checkpoint, as a signed note, that the ledger must

@@ -467,6 +467,49 @@ START_TEST(panel_elects_the_candidate_of_every_completion)
 }
 END_TEST
 
+static writ_result
+count_calls(void *ctx, const struct writ_review *review, bool with_log, struct writ_arena *arena,
+    struct writ_review_finding *ret, struct writ_err *err)
+{
+    ++*(size_t *)ctx;
+    return writ_panel_judge.count(writ_panel_judge.ctx, review, with_log, arena, ret, err);
+}
+
+START_TEST(panel_of_many_candidates_is_decided_early_with_one_count_for_each)
+{
+    static const struct writ_review_ranking others = {{R, M}, 2};
+    static struct writ_review_candidate candidates[WRIT_REVIEW_CANDIDATES_MAX];
+    static const char digests[WRIT_REVIEW_CANDIDATES_MAX][2] = {
+        "a", "b", "c", "d", "e", "f", "g", "h"};
+    struct writ_review review = review_of("-----", "borda", "1");
+    size_t calls = 0;
+    const struct writ_review_judge judge = {count_calls, &calls};
+    struct writ_arena *arena = writ_arena_new(ARENA_MAX);
+    struct writ_review_finding finding = {0};
+
+    for (size_t i = 0; i < WRIT_REVIEW_CANDIDATES_MAX; i++) {
+        candidates[i] = (struct writ_review_candidate){.option = writ_review_candidate_at(i),
+            .state_free_digest = writ_view_str(digests[i]),
+            .intent_digest = writ_view_str(digests[i])};
+    }
+    review.candidates = candidates;
+    review.candidates_n = WRIT_REVIEW_CANDIDATES_MAX;
+    review.intent_digest = candidates[0].intent_digest;
+    writ_review_offer(&review, &others);
+    ck_assert_ok(writ_review_check(&review, NULL));
+    for (size_t voted = 1; voted < review.voters_n; voted++) { /* all for the first of them */
+        writ_review_cast(&review.voters[voted - 1], review.options.list[0], &review.options,
+            writ_view("", 0), 0);
+        calls = 0;
+        ck_assert_ok(writ_review_look(&judge, &review, arena, &finding, NULL));
+        ck_assert_uint_le(calls, review.options.n + 1);
+    }
+    ck_assert_int_eq(finding.verdict, WRIT_REVIEW_DO_ACCEPT);
+    ck_assert_int_eq(finding.elected, WRIT_REVIEW_CANDIDATE_1);
+    writ_arena_free(arena);
+}
+END_TEST
+
 START_TEST(panel_with_an_order_dependent_engine_is_refused)
 {
     struct writ_arena *arena = writ_arena_new(ARENA_MAX);
@@ -670,6 +713,7 @@ WRIT_UNIT_MAIN("panel", plugin_counts_once_when_all_have_voted_and_its_winner_is
     panel_counts_a_stand_in_only_for_others, panel_of_majority_never_approves_in_a_tie,
     panel_of_best_of_n_takes_the_highest_confidence,
     panel_of_borda_gives_the_verdict_of_every_completion,
+    panel_of_many_candidates_is_decided_early_with_one_count_for_each,
     panel_elects_the_candidate_of_every_completion, panel_with_an_order_dependent_engine_is_refused,
     count_with_each_engine_of_the_table_gives_a_verdict,
     panel_of_the_same_votes_gives_the_same_events)

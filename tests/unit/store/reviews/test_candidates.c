@@ -2,6 +2,8 @@
 #include "support/store/poll.h"
 #include "support/unit.h"
 
+#include "crew/panel.h"
+
 typedef struct writ_poll_spec spec;
 
 /* The candidate by itself, under the review of all. */
@@ -57,6 +59,47 @@ START_TEST(elected_candidate_alone_is_granted_once)
     writ_poll_told(&kit, one("a", id), WRIT_REASON_APPROVAL_REDEEMED);
     ck_assert_int_eq(writ_kit_seal(&kit, "run", NULL), WRIT_OK);
     writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(redeemed_sets_count_for_their_agent_and_the_oldest_is_forgotten)
+{
+    static const char *const sets[] = {"ab", "cd", "ef"};
+    struct writ_arena *arena = writ_arena_new(WRIT_POLL_ARENA);
+    struct writ_kit kit;
+    const char *id;
+
+    writ_kit_init(&kit);
+    kit.options.judge = &writ_panel_judge;
+    kit.options.reviews_agent_max = 2;
+    kit.options.reviews_max = 4;
+    writ_kit_open(&kit);
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        char first[] = {sets[i][0], '\0'};
+        struct writ_poll_asking *a;
+
+        id = writ_poll_opened(&kit, (spec){.set = sets[i], .spec = {.argument = first}});
+        writ_poll_place(&kit, id, "ann", "12", WRIT_REVIEW_OPEN);
+        writ_poll_place(&kit, id, "bob", "12", WRIT_REVIEW_APPROVED);
+        a = writ_poll_redeemed(&kit, one(first, id));
+        ck_assert_int_eq(writ_kit_end(&kit, a->call, WRIT_OUTCOME_EXECUTED, NULL), WRIT_OK);
+        writ_kit_call_free(a->call);
+    }
+    ck_assert_int_eq(found(&kit, "ab", arena).state, WRIT_REVIEW_ABSENT);
+    ck_assert_int_eq(found(&kit, "cd", arena).state, WRIT_REVIEW_REDEEMED);
+    ck_assert_int_eq(found(&kit, "ef", arena).state, WRIT_REVIEW_REDEEMED);
+    id = writ_poll_opened(&kit, (spec){.spec = {.agent = "joe"}}); /* there is room for others */
+    ck_assert_ptr_nonnull(id);
+    (void)writ_poll_opened(&kit, (spec){.spec = {.argument = "x"}});
+    ck_assert_int_eq(found(&kit, "cd", arena).state, WRIT_REVIEW_ABSENT);
+    (void)writ_poll_opened(&kit, (spec){.spec = {.argument = "y"}});
+    writ_poll_told(&kit, (spec){.spec = {.argument = "z"}}, WRIT_REASON_REVIEWS_EXCEEDED);
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    ck_assert_int_eq(found(&kit, "ef", arena).state, WRIT_REVIEW_ABSENT);
+    writ_poll_sound(&kit);
+    writ_arena_free(arena);
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -355,6 +398,7 @@ START_TEST(vote_that_ranks_other_options_is_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("candidates", elected_candidate_alone_is_granted_once,
+    redeemed_sets_count_for_their_agent_and_the_oldest_is_forgotten,
     set_again_finds_its_review_until_it_is_redeemed_and_after,
     redeem_by_several_callers_in_one_group_grants_one, tie_and_reject_approve_none,
     candidate_redeems_for_its_own_agent_and_run_only,
