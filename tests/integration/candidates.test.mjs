@@ -5,10 +5,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
+import { bearer, prepare, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { ANN, CREW, FOREIGN, MATE, ask, config, framework, rule } from '../support/js/hooks.mjs';
 import * as paying from '../support/js/reviews.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
+import { startHook } from '../support/js/reviewers.mjs';
+import { ONLY_SHARED } from '../support/js/store.mjs';
 import { all, verdicts } from '../support/js/verifiers.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 
@@ -17,17 +19,18 @@ const { api } = paying;
 const BOB = bearer('bob', { tenant: 'acme' });
 const EVE = bearer('eve', { tenant: 'acme' });
 
-/** A gateway whose review elects one of several calls. */
+/** The configuration of a review that elects one of several calls. */
+const electing = (more = {}) => config({
+  rule: { approval: { review: 'plans', ...more.approval },
+    arguments: [{ arg: 'path', op: 'type', value: 'string' },
+      { arg: 'text', op: 'in', value: ['one', 'two', 'three', 'four'], optional: true }], ...more.rule },
+  tools: { 'crew/free': rule() },
+  top: { agents: [CREW, MATE, ANN, FOREIGN, BOB, EVE].map((a) => a.entry),
+    reviews: { plans: { voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'eve', veto: true }], engine: 'borda',
+      options: ['candidates', 'reject'], quorum: '2', ...more.review } }, ...more.top },
+});
 async function setUp(t, more = {}) {
-  const gw = await startGateway(t, config({
-    rule: { approval: { review: 'plans', ...more.approval },
-      arguments: [{ arg: 'path', op: 'type', value: 'string' },
-        { arg: 'text', op: 'in', value: ['one', 'two', 'three', 'four'], optional: true }], ...more.rule },
-    tools: { 'crew/free': rule() },
-    top: { agents: [CREW, MATE, ANN, FOREIGN, BOB, EVE].map((a) => a.entry),
-      reviews: { plans: { voters: [{ id: 'ann' }, { id: 'bob' }, { id: 'eve', veto: true }], engine: 'borda',
-        options: ['candidates', 'reject'], quorum: '2', ...more.review } }, ...more.top },
-  }));
+  const gw = await startGateway(t, electing(more));
   return { gw, crew: framework(gw) };
 }
 
@@ -433,4 +436,80 @@ test('a call that is held for its candidates gets the place of the elected one',
   assert.equal(up.calls.length, 0);
   assert.equal((await s.call('up__pay', { amount: 2 }, { meta: { 'io.writ/continuationId': open.id } })).said, 'ran 1');
   gw.verify();
+});
+
+test('a webhook ranks candidates, and a ranking that is not whole does not count', async (t) => {
+  const hook = await startHook(t, ({ review_digest, options, candidates }, n) => {
+    const best = candidates.find((c) => c.arguments.text === 'three').option;
+    return { json: { review_digest, ranking: n === 1 ? [best] : [best, ...options.filter((o) => o !== best)] } };
+  });
+  const gw = prepare(t, electing({ review: { voters: [{ id: 'hook' }, { id: 'ann' }] } }));
+  writeFileSync(gw.path('hook.secret'), `${hook.secret}\n`, { mode: 0o600 });
+  gw.configure({ ...gw.config, reviewers: { hook: { webhook: hook.url, secret: 'hook.secret' } } });
+  await gw.start();
+  const crew = framework(gw), { continuation_id: id } = await crew.before(PLANS);
+  await until(async () => (await api(gw, ANN, `/${id}`)).json.voters[0].votes === 1, 'the ranking of the webhook');
+  assert.equal((await rank(gw, ANN, id, '3', '2', '1', 'reject')).json.state, 'approved');
+  assert.equal((await crew.before(PLANS)).candidate, '3');
+  const { records } = (await api(gw, ANN, `/${id}`)).json;
+  assert.deepEqual(records.find((r) => r.by === 'hook').ranking, ['3', '1', '2', 'reject']);
+  assert.ok(hook.got.length >= 2 && hook.got.every((g) => g.genuine && g.data.candidates.length === 3));
+  gw.verify();
+});
+
+/** Three gateways of one ledger. */
+async function threeOf(t) {
+  const { sound, startFleet } = await import('../support/js/fleet.mjs');
+  const fleet = await startFleet(t, electing(), { names: ['a', 'b', 'c'], lease: '5s' });
+  return { fleet, crews: fleet.map((gw) => framework(gw)), sound };
+}
+
+test('candidates that are proposed at one gateway are elected at another and redeemed at a third', ONLY_SHARED,
+  async (t) => {
+    const { fleet: [, b, c], crews, sound } = await threeOf(t);
+    const { continuation_id: id } = await crews[0].before(PLANS);
+    assert.equal((await crews[1].before(PLANS)).continuation_id, id, 'joins');
+    assert.equal((await rank(b, ANN, id, '2', '1', '3', 'reject')).json.state, 'open');
+    assert.equal((await rank(b, BOB, id, '2', '3', '1', 'reject')).json.state, 'open');
+    assert.equal((await rank(c, EVE, id, '1', '2', '3', 'reject')).json.state, 'approved');
+    for (const crew of crews) assert.equal((await crew.before(sole('one', id))).reason, 'candidate_not_elected');
+    const said = await crews[2].before(PLANS);
+    assert.deepEqual([said.verdict, said.candidate], ['allow', '2']);
+    assert.equal((await crews[0].bind(said.decision, { arguments: sole('two').arguments })).verdict, 'allow');
+    assert.equal((await crews[1].bind(said.decision, { arguments: sole('two').arguments })).verdict, 'deny');
+    for (const crew of crews) assert.equal((await crew.before(sole('three', id))).reason, 'approval_redeemed');
+    sound(b);
+  });
+
+test('a gateway that is killed after the election takes nothing with it', ONLY_SHARED, async (t) => {
+  const { fleet: [a, b], crews, sound } = await threeOf(t);
+  const id = await elected(a, crews[0]);
+  await a.stop('SIGKILL');
+  assert.equal((await crews[1].before(sole('one', id))).reason, 'candidate_not_elected');
+  const said = await crews[1].before(sole('two', id));
+  assert.equal(said.verdict, 'allow', JSON.stringify(said));
+  await b.stop('SIGKILL');
+  assert.equal((await crews[2].before(sole('three', id))).reason, 'approval_redeemed');
+  await a.start();
+  assert.equal((await framework(a).before(sole('one', id))).reason, 'approval_redeemed');
+  await b.start();
+  sound(a);
+});
+
+test('of several gateways that redeem at once one does', ONLY_SHARED, async (t) => {
+  const { fleet: [a, b], crews, sound } = await threeOf(t);
+  for (let round = 0; round < 3; round++) {
+    const texts = [['one', 'two'], ['three', 'four'], ['four', 'two']][round];
+    const body = { candidates: plan(...texts), boundary_id: `run-${round}` };
+    const { continuation_id: id } = await crews[round].before(body);
+    for (const who of [ANN, BOB, EVE]) await rank(b, who, id, '1', '2', 'reject');
+    const again = { arguments: plan(texts[0])[0], boundary_id: body.boundary_id, continuation_id: id };
+    const told = await Promise.all([0, 1, 2, 0, 1, 2].map((at, i) => crews[at].before(i < 3 ? again : body)));
+    const given = told.filter((said) => said.verdict === 'allow');
+    assert.equal(new Set(given.map((said) => said.decision_id)).size, 1, JSON.stringify(told.map((s) => s.reason)));
+    const bound = await Promise.all(crews.map((crew) => crew.bind(given[0].decision, { arguments: again.arguments })));
+    assert.equal(bound.filter((said) => said.verdict === 'allow').length, 1);
+  }
+  assert.equal(a.decisions(['--decision', 'allow']).length, 3);
+  sound(a);
 });
