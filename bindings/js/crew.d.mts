@@ -65,6 +65,10 @@ export class Graph extends Owned {
     registry?: Record<string, Shape>;
     engines?: Engines;
     limits?: Limits;
+    /** The agents elect who does the task, whatever the shape says. */
+    consensual?: boolean;
+    /** The engine that elects; left out: as the shape says. */
+    consensus?: string;
   });
   readonly name: string;
   readonly agents: Agent[];

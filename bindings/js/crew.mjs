@@ -359,7 +359,7 @@ function agentsOf(s, graph) {
 }
 
 export class Graph extends Owned {
-  constructor({ shape, agents, registry = {}, engines, limits }) {
+  constructor({ shape, agents, registry = {}, engines, limits, consensual = false, consensus }) {
     super();
     call((s) => {
       const borrowed = [handleOf(shape, Shape)];
@@ -373,7 +373,8 @@ export class Graph extends Owned {
         borrowed.push(nested);
       });
       check(x.writ_host_graph(borrowed[0].pointer, pointerOf(agents, Agents), list, keys.length,
-        optional(engines, Engines), limitsAt(s, limits), ret, err), err);
+        optional(engines, Engines), limitsAt(s, limits), consensual === true, s.view(consensus, 'consensus'), ret,
+        err), err);
       own(this, word(ret), x.writ_crew_graph_free, borrowed);
     });
   }

@@ -175,12 +175,29 @@ const PUT = JSON.stringify({ type: 'pool.put', content: 'the door is open', tags
 const WANT = {
   acts: [[true, []], [false, ['permission.denied']]], unknown: 'absent',
   put: { added: true, insight: 1 }, told: [['bob', 'the door is open']], misspelt: 'invalid',
-  found: { insights: ['the door is open'], more: 0 }, undecided: 'undecided',
+  found: { insights: ['the door is open'], more: 0 }, undecided: 'undecided', elected: [['x', 'y', 'z'], ['y']],
+  noEngine: 'unknown_engine',
 };
+// Its shape says nothing of a consensus.
+const TEAM = JSON.stringify({ schema_version: '1.0', name: 'c',
+  roles: ['x', 'y', 'z'].map((role) => ({ role, amount: 1, permissions: {} })) });
 
-test('an agent acts by its open step, and requests insights; a crew may be undecided', { skip: SKIP }, () => {
-  const session = opened(), pool = new crew.Pool(4), failure = (work) => {
-    try { work(); } catch (error) { return error.code; }
+/** The roles that are asked to rank, and the roles that do the task. */
+function elected() {
+  const graph = new crew.Graph({ shape: new crew.Shape(TEAM), agents: new crew.Agents(AGENTS), consensual: true,
+    consensus: 'borda' });
+  const session = new crew.Session({ crewId: 'k', graph, now: () => 0 });
+  const asked = (events) => events.map((event) => JSON.parse(event))
+    .filter((e) => e.type === 'agent.step.requested');
+  const ballots = asked(session.start(undefined, '"paint the door"'));
+  const tasks = ballots.flatMap(({ correlationId }) => asked(session.deliver(JSON.stringify(
+    { type: 'agent.step.completed', correlationId, output: ['y', 'x', 'z'] }))));
+  return [ballots, tasks].map((events) => events.map(({ agentId }) => agentId.split('-')[0]));
+}
+
+test('an agent acts by its open step, and requests insights; a crew elects, or is undecided', { skip: SKIP }, () => {
+  const session = opened(), pool = new crew.Pool(4), failure = (work, what = 'code') => {
+    try { work(); } catch (error) { return error[what]; }
     return undefined;
   };
   const [step] = session.start('1').map((event) => JSON.parse(event)).filter((e) => e.type === 'agent.step.requested');
@@ -195,10 +212,12 @@ test('an agent acts by its open step, and requests insights; a crew may be undec
     put: JSON.parse(put.answer), told: put.insights.map((one) => [one.agentId, JSON.parse(one.insight).content]),
     misspelt: failure(() => pool.request('ann', '{"type":"pool.search","anyTag":["t"]}')),
     found: { ...search, insights: search.insights.map((one) => one.content) },
-    undecided: JSON.parse(session.cancel('undecided').at(-1)).reason,
+    undecided: JSON.parse(session.cancel('undecided').at(-1)).reason, elected: elected(),
+    noEngine: failure(() => new crew.Graph({ shape: new crew.Shape(TEAM), agents: new crew.Agents(AGENTS),
+      consensual: true, consensus: 'none' }), 'reason'),
   }, WANT);
   assert.deepEqual(JSON.parse(must(PYTHON, ['-IB', join(SOURCE, 'tests/support/python/crew_requests.py'),
-    join(folder, 'python'), PLAIN, AGENTS, PUT])), WANT);
+    join(folder, 'python'), PLAIN, AGENTS, PUT, TEAM])), WANT);
 });
 
 test('values of every type give an error or a result, and the library goes on', { skip: SKIP }, () => {

@@ -151,15 +151,17 @@ EXPORT(writ_host_graph)
 enum writ_code
 writ_host_graph(const struct writ_crew_shape *shape, const struct writ_crew_agents *agents,
     const struct writ_crew_registered *registry, size_t registry_n,
-    const struct writ_crew_engines *known, const struct writ_crew_limits *limits,
-    struct writ_crew_graph **ret, struct writ_crew_err *err)
+    const struct writ_crew_engines *known, const struct writ_crew_limits *limits, bool consensual,
+    const struct writ_view *consensus, struct writ_crew_graph **ret, struct writ_crew_err *err)
 {
     const struct writ_crew_plan plan = {.shape = shape,
         .agents = agents,
         .registry = registry,
         .registry_n = registry_n,
         .engines = known,
-        .limits = limits};
+        .limits = limits,
+        .consensual = consensual,
+        .consensus = *consensus};
 
     return writ_crew_graph_build(&plan, ret, err).code;
 }

@@ -334,7 +334,10 @@ class Graph(Owned):
     """The agents of a crew, nested crews included."""
 
     def __init__(self, shape: Shape, agents: Agents, *, registry: Optional[Mapping[str, Shape]] = None,
-                 engines: Optional["Engines"] = None, limits: Optional[Mapping[str, int]] = None) -> None:
+                 engines: Optional["Engines"] = None, limits: Optional[Mapping[str, int]] = None,
+                 consensual: bool = False, consensus: Optional[str] = None) -> None:
+        """consensual: the agents elect who does the task, whatever the shape says. consensus: the engine that elects;
+        None: as the shape says."""
         borrowed = [handle_of(shape, Shape)]
         nested = [(key, handle_of(one, Shape)) for key, one in (registry or {}).items()]
         if engines is not None:
@@ -344,7 +347,8 @@ class Graph(Owned):
                 *[_Registered(call.view(key, "a key of the registry"), one.pointer) for key, one in nested]))
             ret, err, bounds = c_void_p(), CrewErr(), _limits(limits)
             plan = _Plan(borrowed[0].pointer, pointer_of(agents, Agents), cast(rows, c_void_p), len(nested),
-                         _optional(engines), POINTER(_Limits)(bounds))
+                         _optional(engines), POINTER(_Limits)(bounds), consensual is True,
+                         call.view(consensus, "consensus"))
             _check(_graph_build(byref(plan), byref(ret), byref(err)), err)
             self._own(ret.value, _graph_free, borrowed + [one for _, one in nested])
 

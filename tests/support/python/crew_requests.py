@@ -1,6 +1,7 @@
-"""An action of an open step, requests to a pool, and an undecided crew, as bindings.test.mjs does them in JavaScript.
+"""An action of an open step, requests to a pool, an election and an undecided crew, as bindings.test.mjs does them in
+JavaScript.
 
-Usage: crew_requests.py PACKAGES SHAPE AGENTS PUT"""
+Usage: crew_requests.py PACKAGES SHAPE AGENTS PUT TEAM"""
 
 import json
 import sys
@@ -8,15 +9,28 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from writ.crew import Agents, Graph, Pool, Session, Shape, WritError  # noqa: E402
 
-shape, agents, put = sys.argv[2:5]
+shape, agents, put, team = sys.argv[2:6]
 
 
-def failure(work):
+def failure(work, what="code"):
     try:
         work()
     except WritError as error:
-        return error.code
+        return getattr(error, what)
     return None
+
+
+def elected():
+    graph = Graph(Shape(team), Agents(agents), consensual=True, consensus="borda")
+    members = Session("k", graph, now=lambda: 0)
+
+    def asked(events):
+        return [one for one in map(json.loads, events) if one["type"] == "agent.step.requested"]
+
+    ballots = asked(members.start(None, '"paint the door"'))
+    tasks = [task for one in ballots for task in asked(members.deliver(json.dumps(
+        {"type": "agent.step.completed", "correlationId": one["correlationId"], "output": ["y", "x", "z"]})))]
+    return [[one["agentId"].split("-")[0] for one in events] for events in (ballots, tasks)]
 
 
 session = Session("k", Graph(Shape(shape), Agents(agents)), now=lambda: 0)
@@ -36,4 +50,6 @@ print(json.dumps({
     "misspelt": failure(lambda: pool.request("ann", '{"type":"pool.search","anyTag":["t"]}')),
     "found": {**found, "insights": [one["content"] for one in found["insights"]]},
     "undecided": json.loads(session.cancel("undecided")[-1])["reason"],
+    "elected": elected(),
+    "noEngine": failure(lambda: Graph(Shape(team), Agents(agents), consensual=True, consensus="none"), "reason"),
 }))
