@@ -493,6 +493,25 @@ REVIEW_CALLER(review_withdraw)
 COMMAND(review_cancel, "review cancel", "URL ID", 2, 2, "end a review without a verdict",
     "For an administrator of the review. Exit 1 when the gateway refuses.")
 REVIEW_CALLER(review_cancel)
+COMMAND(review_delegate, "review delegate", "URL DELEGATE", 2, 2, "let another one vote for you",
+    "For a voter: in reviews that open until then the vote of DELEGATE counts for it, until it votes itself. Each review "
+    "says whom its voters may name, and for how long (delegations). URL is that of the admin listener. Prints the "
+    "delegation and the reviews in which it counts. Exit 1 when the gateway refuses.")
+REVIEW_CALLER(review_delegate)
+VALUE(review_delegate, "until", "TIME", "When it ends, such as 2026-12-24T08:00:00Z.")
+VALUE(review_delegate, "for", "TIME", "In place of --until: for so long, such as 90m, 36h or 7d.")
+VALUE(review_delegate, "from", "TIME", "When it begins; at once by default.")
+VALUE(review_delegate, "tools", "PATTERNS", "Only for these tools, such as pay/*, with commas between; by default for all.")
+VALUE(review_delegate, "key", "FILE", "Sign it with this private key (PEM): for a voter with a key.")
+COMMAND(review_revoke, "review revoke", "URL ID", 2, 2, "take a delegation back",
+    "For its voter, its delegate, or an administrator of the gateway. From now on no vote counts by it, in open reviews "
+    "too. Exit 1 when the gateway refuses.")
+REVIEW_CALLER(review_revoke)
+COMMAND(review_delegations, "review delegations", "PATH|URL", 1, 1, "list delegations of voters",
+    "Those in force and later ones: id, voter, delegate, times and tools. PATH is the ledger; URL is that of the admin "
+    "listener, which gives those of the caller and to it, and all to an administrator of the gateway.")
+VALUE(review_delegations, "token", "FILE", "File with the bearer token of an entry of agents; for a URL.")
+VALUE(review_delegations, "ca", "FILE", "PEM file of the authorities of the gateway's certificate; for a URL.")
 #undef REVIEW_CALLER
 COMMAND(hook, "hook", "", 0, 0, "govern the tool uses of a coding agent",
     "For agents that run a command before and after each tool use. The event comes as JSON on standard "

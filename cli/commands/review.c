@@ -372,6 +372,20 @@ put_text_of(struct writ_buf *out, const struct writ_json *value, const char *nam
     writ_text_safe(out, text, text.len);
 }
 
+/* " until TIME (delegation ID, revoked)" of one that the voter set itself */
+static void
+show_delegation(struct looking *l, const struct writ_review_voter *voter)
+{
+    char until[WRIT_TIME_TEXT];
+
+    if (voter->delegation.len > 0) {
+        writ_time_format(voter->delegated_until_us, until);
+        writ_buf_fmt(&l->out, " until %s (delegation ", until);
+        writ_print_plain(&l->out, voter->delegation);
+        writ_buf_str(&l->out, voter->revoked ? ", revoked)" : ")");
+    }
+}
+
 /* " weight 1/2, veto, delegates to "bob": approve by "bob"" */
 static void
 show_vote(struct looking *l, const struct writ_review_voter *voter)
@@ -388,6 +402,7 @@ show_vote(struct looking *l, const struct writ_review_voter *voter)
     if (voter->delegate.len > 0) {
         writ_buf_str(&l->out, ", delegates to ");
         put_safe(&l->out, voter->delegate);
+        show_delegation(l, voter);
     }
     writ_buf_fmt(&l->out, ": " WRIT_VIEW_FMT,
         WRIT_VIEW_ARG(speaker->vote == WRIT_REVIEW_NO_VOTE ? WRIT_LIT("silent")

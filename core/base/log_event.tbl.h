@@ -142,6 +142,10 @@
         "contents are not those that the signed record names: the ledger was edited")              \
     X(RECORDS_ARCHIVED, records_archived, SERVE, INFO, "who, before, records",                     \
         "an administrator had [archived records](ledger.md#retention) removed from the ledger")    \
+    X(DELEGATION_SET, delegation_set, SERVE, INFO, "delegation, voter, delegate",                  \
+        "a voter named another one to [vote for it](reviews.md#delegation-that-a-voter-sets)")     \
+    X(DELEGATION_REVOKED, delegation_revoked, SERVE, INFO, "delegation, who",                      \
+        "a delegation was taken back, by its voter, its delegate or an administrator")             \
     /* ---- keys, tokens, reviewers */                                                             \
     X(KEYS_FAILED, keys_failed, SERVE, WARN, "issuer, why",                                        \
         "the gateway cannot fetch the key set of an issuer")                                       \

@@ -41,6 +41,10 @@ put_voters(struct writ_write *w, const struct writ_review *review)
             writ_write_flag(w, "stand_in", true);
         }
         writ_write_text_if(w, "delegate", voter->delegate);
+        writ_review_put_delegation(w, voter);
+        if (voter->revoked) {
+            writ_write_flag(w, "revoked", true);
+        }
         writ_write_count(w, "votes", voter->votes);
         writ_write_text_if(w, "vote", writ_review_vote_name(voter->vote));
         writ_review_ranking_put(w, "ranking", &voter->ranking);

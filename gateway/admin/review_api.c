@@ -45,14 +45,16 @@ put_may(struct writ_write *w, const struct api_request *a, const struct writ_ent
     const struct writ_review_told *told = &get->told;
     const struct writ_review *review = &told->review;
     const struct writ_review_voter *voter = writ_review_voter(review, subject_of(a));
+    bool votes = voter != NULL && writ_review_may_vote(review, voter,
+                                      writ_clock_wall_us(a->request.worker->gateway->clock));
     const struct {
         struct writ_view name;
         enum writ_review_event event;
         bool entitled;
     } rows[] = {
-        {WRIT_LIT("vote"), WRIT_REVIEW_DO_VOTE, voter != NULL},
+        {WRIT_LIT("vote"), WRIT_REVIEW_DO_VOTE, votes},
         {WRIT_LIT("bulk"), WRIT_REVIEW_DO_VOTE,
-            voter != NULL && voter->key.len == 0 &&
+            votes && voter->key.len == 0 &&
                 writ_review_bulk_refused(get, a->request.viewer.generation->config) == NULL},
         {WRIT_LIT("withdraw"), WRIT_REVIEW_DO_WITHDRAW,
             writ_review_viewer_asked(&a->request.viewer, review)},

@@ -62,11 +62,19 @@ writ_review_viewer_asked(const struct writ_review_viewer *viewer, const struct w
            writ_view_equal(viewer->agent.tenant, review->tenant);
 }
 
+/* One that stood in by a delegation that was taken back sees nothing any more. */
+static bool
+votes(const struct writ_review *review, struct writ_view subject)
+{
+    const struct writ_review_voter *voter = writ_review_voter(review, subject);
+
+    return voter != NULL && writ_review_may_vote(review, voter, 0);
+}
+
 bool
 writ_review_viewer_sees(const struct writ_review_viewer *viewer, const struct writ_review *review)
 {
-    return is_of_tenant(viewer, review) &&
-           (writ_review_voter(review, writ_review_viewer_subject(viewer)) != NULL ||
-               writ_review_viewer_administers(viewer, review) ||
-               writ_review_viewer_asked(viewer, review));
+    return is_of_tenant(viewer, review) && (votes(review, writ_review_viewer_subject(viewer)) ||
+                                               writ_review_viewer_administers(viewer, review) ||
+                                               writ_review_viewer_asked(viewer, review));
 }

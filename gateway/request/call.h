@@ -131,6 +131,7 @@ struct writ_call_review {
     size_t place; /* among the candidates of its request, from 0 (candidates.h) */
     bool asks;    /* there is one: */
     struct writ_review terms;
+    struct writ_delegable delegable; /* of its voters */
     struct writ_ask ask;
 };
 

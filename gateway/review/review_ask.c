@@ -99,6 +99,7 @@ make_ask(struct writ_request *request, struct writ_call *call)
         .conditions = conditions,
         .continuation = call->caller_claims.continuation,
         .boundary = boundary,
+        .delegable = call->review.delegable,
     };
     return writ_ledger_review(
         &call->record.state_free, boundary, call->caller_claims.key, &call->review.ask.name, NULL);
@@ -121,6 +122,8 @@ writ_review_ask_make(struct writ_request *request, struct writ_call *call)
         return writ_review_ask_refuse(call, WRIT_REASON_REVIEW_UNAVAILABLE, request->x->arena);
     }
     WRIT_TRY(r);
+    WRIT_TRY(writ_terms_delegable(
+        call->verdict.approval, &asked, request->x->arena, &call->review.delegable));
     WRIT_TRY(fill_terms(request, call));
     WRIT_TRY(make_ask(request, call));
     fault = request->candidates == NULL ? writ_review_return_check(request, call)

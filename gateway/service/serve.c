@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "gateway/admin/budgets_api.h"
 #include "gateway/admin/archive_api.h"
+#include "gateway/admin/delegation_api.h"
 #include "gateway/admin/contents_api.h"
 #include "gateway/admin/contents_looks.h"
 #include "gateway/admin/kill_api.h"
@@ -77,9 +78,9 @@
 #define ADMIN_ROUTES                                                                               \
     (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
         WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES + WRIT_CONTENTS_API_ROUTES +                       \
-        WRIT_ARCHIVE_API_ROUTES + WRIT_CONTENTS_LOOKS_ROUTES + WRIT_OVERVIEW_API_ROUTES +          \
-        WRIT_TOOLS_API_ROUTES + WRIT_POLICY_API_ROUTES + WRIT_POLICY_HISTORY_ROUTES +              \
-        WRIT_POLICY_REPLAY_ROUTES + WRIT_BUDGETS_API_ROUTES)
+        WRIT_ARCHIVE_API_ROUTES + WRIT_DELEGATION_API_ROUTES + WRIT_CONTENTS_LOOKS_ROUTES +        \
+        WRIT_OVERVIEW_API_ROUTES + WRIT_TOOLS_API_ROUTES + WRIT_POLICY_API_ROUTES +                \
+        WRIT_POLICY_HISTORY_ROUTES + WRIT_POLICY_REPLAY_ROUTES + WRIT_BUDGETS_API_ROUTES)
 #define PATH_MAX_BYTES 64
 #define URL_MAX        512
 #define METADATA_MAX   65536
@@ -294,6 +295,8 @@ make_admin_routes(struct serve *serve)
     writ_contents_api_routes(gateway, routes);
     routes += WRIT_CONTENTS_API_ROUTES;
     writ_archive_api_routes(gateway, routes);
+    routes += WRIT_ARCHIVE_API_ROUTES;
+    writ_delegation_api_routes(gateway, routes);
     writ_login_guard_routes(gateway, serve->admin_routes, ADMIN_ROUTES, serve->guards);
     for (size_t i = 0; i < ADMIN_ROUTES; i++) {
         serve->admin_routes[i].problems = true; /* none of them speaks JSON-RPC */

@@ -33,11 +33,14 @@ is_caller(const struct writ_agent *agent, struct writ_view id)
     return writ_view_equal(id, writ_approval_subject(agent)) || writ_view_equal(id, agent->id);
 }
 
+/* The tool that the call is for, or any. */
 static bool
-is_for_tool(const struct writ_delegation_config *delegation, const struct writ_policy_call *call)
+is_for_tool(const void *ctx, const struct writ_view *tools, size_t tools_n)
 {
-    for (size_t i = 0; i < delegation->tools.n; i++) {
-        struct writ_view pattern = delegation->tools.items[i];
+    const struct writ_policy_call *call = ctx;
+
+    for (size_t i = 0; i < tools_n; i++) {
+        struct writ_view pattern = tools[i];
         size_t slash = writ_view_find(pattern, '/');
 
         if (writ_view_equal(writ_view_sub(pattern, 0, slash), call->upstream) &&
@@ -46,7 +49,7 @@ is_for_tool(const struct writ_delegation_config *delegation, const struct writ_p
             return true;
         }
     }
-    return delegation->tools.n == 0;
+    return tools_n == 0;
 }
 
 /* In force for this call; never to its own caller. */
@@ -56,7 +59,8 @@ delegates(const struct writ_delegation_config *delegation, const struct writ_pol
 {
     return delegation != NULL && delegation->from_us <= now_us &&
            (delegation->until_us == 0 || now_us < delegation->until_us) &&
-           !is_caller(call->agent, delegation->to) && is_for_tool(delegation, call);
+           !is_caller(call->agent, delegation->to) &&
+           is_for_tool(call, delegation->tools.items, delegation->tools.n);
 }
 
 /* A delegate that is not a voter itself. */
@@ -144,4 +148,61 @@ writ_terms_make(const struct writ_approval *approval, const struct writ_policy_c
     add_delegations(config, call, now_us, &review);
     *ret = review;
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_terms_delegable(const struct writ_approval *approval, const struct writ_policy_call *call,
+    struct writ_arena *arena, struct writ_delegable *ret)
+{
+    struct writ_policy_call *kept = writ_arena_get(arena, sizeof *kept);
+
+    if (kept == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    *kept = *call;
+    *ret = approval->review->delegable;
+    ret->is_for = is_for_tool;
+    ret->call = kept;
+    return WRIT_DONE;
+}
+
+/* ---- what a voter may set ---- */
+
+static const struct writ_voter_config *
+voter_of(const struct writ_review_config *review, struct writ_view id)
+{
+    for (size_t i = 0; i < review->voters_n; i++) {
+        if (writ_view_equal(review->voters[i].id, id)) {
+            return &review->voters[i];
+        }
+    }
+    return NULL;
+}
+
+bool
+writ_terms_may_delegate(
+    const struct writ_review_config *review, struct writ_view voter, struct writ_view delegate)
+{
+    const struct writ_delegable *delegable = &review->delegable;
+    const struct writ_voter_config *from = voter_of(review, voter),
+                                   *to = voter_of(review, delegate);
+    struct writ_view key = to != NULL ? to->key : (struct writ_view){"", 0};
+    bool named = to != NULL && delegable->several;
+
+    if (delegable->longest_us == 0 || from == NULL || from == to) {
+        return false;
+    }
+    for (size_t i = 0; i < delegable->stand_ins_n; i++) {
+        if (writ_view_equal(delegable->stand_ins[i].id, delegate)) {
+            named = true;
+            key = delegable->stand_ins[i].key;
+        }
+    }
+    return named && (from->key.len == 0 || key.len > 0);
+}
+
+const char *
+writ_terms_tool_fault(struct writ_view pattern)
+{
+    return writ_glob_fault(pattern);
 }

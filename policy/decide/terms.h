@@ -2,6 +2,7 @@
 #ifndef WRIT_POLICY_TERMS_H
 #define WRIT_POLICY_TERMS_H
 
+#include "evidence/record/delegation.h"
 #include "evidence/record/review.h"
 #include "policy/decide/policy.h"
 
@@ -17,5 +18,17 @@
 WRIT_RESULT writ_terms_make(const struct writ_approval *approval,
     const struct writ_policy_call *call, int64_t now_us, struct writ_arena *arena,
     struct writ_review *ret);
+
+/** The delegations that voters may set for a review of this call. Lives as arena, approval and call
+ * do. WRIT_E_NOMEM. */
+WRIT_RESULT writ_terms_delegable(const struct writ_approval *approval,
+    const struct writ_policy_call *call, struct writ_arena *arena, struct writ_delegable *ret);
+
+/** Whether a review lets that voter name that delegate itself. */
+bool writ_terms_may_delegate(
+    const struct writ_review_config *review, struct writ_view voter, struct writ_view delegate);
+
+/** NULL, or the fault of a pattern of tools. */
+const char *writ_terms_tool_fault(struct writ_view pattern);
 
 #endif

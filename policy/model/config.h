@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "evidence/jose/jwk.h"
 #include "evidence/json/digest.h"
+#include "evidence/record/delegation.h"
 
 #include <stdint.h>
 
@@ -295,7 +296,8 @@ struct writ_review_config {
     bool candidates;              /* they have the word for candidates: one of several calls runs */
     struct writ_view elicitation; /* the voter who is asked in the caller's client; empty: none */
     bool bulk;                    /* a voter may vote on several of one rule together */
-    struct writ_digest digest;    /* of the whole entry, of its plug-in, and of its voters' own */
+    struct writ_delegable delegable; /* the delegations that its voters may set; of no call */
+    struct writ_digest digest; /* of the whole entry, of its plug-in, and of its voters' own */
 };
 
 struct writ_limits {

@@ -144,6 +144,10 @@ check_voters(struct writ_options *o, const struct writ_yaml *reviews, const stru
                 check_voter(o, writ_option_of(node, "voters"), known, review->voters[i].id);
             }
         }
+        for (size_t i = 0; i < review->delegable.stand_ins_n; i++) {
+            check_voter(o, writ_option_of(writ_option_of(node, "delegations"), "stand_ins"), known,
+                review->delegable.stand_ins[i].id);
+        }
     }
 }
 

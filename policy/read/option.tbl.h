@@ -510,6 +510,19 @@ TEXT(review, "elicitation", elicitation, LIVE, 1, 256, NONE,
 SWITCH(review, "bulk", bulk, LIVE, "false",
     "Whether a voter may vote on several calls of one rule together on the page: one vote for each, and never for a "
     "call that is too long to be shown whole, or has characters that hide.")
+INNER(review, "delegations", delegations, delegations,
+    "The delegations that its voters may set themselves, while the gateway runs (docs/reviews.md). Default: none.")
+
+SECTION(delegations, "delegations of voters", struct writ_raw_delegations,
+    "A voter names another one that votes for it, until a time, for all tools or some. It has no effect on calls of the "
+    "delegate, and one person casts one vote of a review, unless several is set.")
+DURATION(delegations, "longest", longest_us, LIVE, 1 * MINUTE, 366 * DAY, NONE,
+    "How far a delegation may reach, from the moment at which it is set. Without it no voter can set one.")
+TEXTS(delegations, "stand_ins", stand_ins, LIVE, 64,
+    "Subjects, not voters of the review, that its voters may name. Each stands in for one voter of a review.")
+SWITCH(delegations, "several", several, LIVE, "false",
+    "Whether one person may cast the votes of several voters: voters may name each other, and several may name one "
+    "stand-in. Such a person can decide alone what they decided together.")
 
 SECTION(threshold, "a threshold by a value", struct writ_raw_threshold,
     "A threshold that depends on an argument of the call. When the argument is missing, is not a number, or is below "

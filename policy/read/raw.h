@@ -181,6 +181,12 @@ struct writ_raw_approval {
     const struct writ_yaml *when;
 };
 
+struct writ_raw_delegations {
+    int64_t longest_us;
+    struct writ_views stand_ins;
+    bool several;
+};
+
 struct writ_raw_review {
     const struct writ_yaml *voters, *threshold, *engine;
     struct writ_view quorum;
@@ -188,6 +194,7 @@ struct writ_raw_review {
     struct writ_views administrators, options;
     struct writ_view elicitation;
     bool bulk;
+    struct writ_raw_delegations delegations;
 };
 
 struct writ_raw_voter {

@@ -106,7 +106,7 @@ static WRIT_RESULT
 digest_review(const struct writ_yaml *node, const struct writ_config *config,
     struct writ_arena *arena, struct writ_review_config *ret)
 {
-    struct writ_view pieces[2 * WRIT_REVIEW_VOTERS_MAX + 2];
+    struct writ_view pieces[3 * WRIT_REVIEW_VOTERS_MAX + 2];
     struct writ_digest own;
     size_t n = 1;
 
@@ -126,6 +126,14 @@ digest_review(const struct writ_yaml *node, const struct writ_config *config,
                        ? writ_config_reviewer(config, ret->voters[i].delegation->to)
                        : NULL;
         if (reviewer != NULL) { /* its key */
+            pieces[n++] = writ_view(reviewer->digest.bytes, WRIT_DIGEST_BYTES);
+        }
+    }
+    for (size_t i = 0; i < ret->delegable.stand_ins_n; i++) {
+        const struct writ_reviewer_config *reviewer =
+            writ_config_reviewer(config, ret->delegable.stand_ins[i].id);
+
+        if (reviewer != NULL) {
             pieces[n++] = writ_view(reviewer->digest.bytes, WRIT_DIGEST_BYTES);
         }
     }
@@ -169,12 +177,49 @@ is_voter(const struct writ_review_config *review, struct writ_view id)
     return false;
 }
 
+/* What voters may set themselves. The key of a stand-in is that of its entry. */
+static void
+read_delegations(struct writ_options *o, const struct writ_yaml *node,
+    const struct writ_raw_delegations *raw, const struct writ_config *config,
+    struct writ_review_config *ret)
+{
+    struct writ_stand_in *stand_ins;
+
+    if ((raw->longest_us == 0 && node != NULL) ||
+        (raw->longest_us > 0 && raw->stand_ins.n == 0 && !raw->several)) {
+        WRIT_OPTION_FAULT(
+            o, node, "permits no delegation: set longest, and name stand_ins or set several");
+    }
+    if (raw->longest_us == 0) {
+        return;
+    }
+    stand_ins = writ_option_memory(o, raw->stand_ins.n + 1, sizeof *stand_ins);
+    if (stand_ins == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < raw->stand_ins.n; i++) {
+        struct writ_view id = raw->stand_ins.items[i];
+
+        if (is_voter(ret, id)) {
+            WRIT_OPTION_FAULT(o, writ_option_of(node, "stand_ins"),
+                "\"" WRIT_VIEW_FMT "\" is a voter: set several, so that voters may name each other",
+                WRIT_VIEW_ARG(writ_view_sub(id, 0, 64)));
+        }
+        stand_ins[i] =
+            (struct writ_stand_in){.id = id, .key = key_of(writ_config_reviewer(config, id))};
+    }
+    ret->delegable = (struct writ_delegable){.longest_us = raw->longest_us,
+        .stand_ins = stand_ins,
+        .stand_ins_n = raw->stand_ins.n,
+        .several = raw->several};
+}
+
 /* Stand-ins are voters of the terms, too: with too many of them no review could open. */
 static void
 check_stand_ins(
     struct writ_options *o, const struct writ_yaml *node, const struct writ_review_config *review)
 {
-    size_t n = review->voters_n;
+    size_t n = review->voters_n + review->delegable.stand_ins_n;
 
     for (size_t i = 0; i < review->voters_n; i++) {
         const struct writ_delegation_config *delegation = review->voters[i].delegation;
@@ -267,6 +312,9 @@ check_plain_voters(struct writ_options *o, const struct writ_yaml *node,
         if (voter->delegation != NULL && !is_voter(review, voter->delegation->to)) {
             check_plain_voter(o, place, config, voter->delegation->to, review);
         }
+    }
+    for (size_t i = 0; i < review->delegable.stand_ins_n; i++) {
+        check_plain_voter(o, place, config, review->delegable.stand_ins[i].id, review);
     }
     if (review->elicitation.len > 0 || review->bulk) {
         WRIT_OPTION_FAULT(o, node,
@@ -367,6 +415,7 @@ read_review(struct writ_options *o, const struct writ_yaml *node, struct writ_co
         WRIT_OPTION_FAULT(o, node, "must be a name of 1 to 128 bytes");
     }
     read_engine(o, raw.engine, config, ret);
+    read_delegations(o, writ_option_of(node, "delegations"), &raw.delegations, config, ret);
     writ_shares_threshold(o, node, raw.threshold, ret);
     check_stand_ins(o, node, ret);
     check_weights(o, node, ret);

@@ -276,8 +276,8 @@ const TABLES = {
       'count any'),
   review: table('event', {
     any: ['open', 'join', 'vote', 'accept', 'reject', 'revise', 'redeem', 'expire', 'withdraw', 'cancel', 'outdate',
-      'drift', 'fail'], open: ['open'], vote: ['vote'],
-  }, 'at time any,boundary_id text,by text vote,confidence text,decision_id text any,elected text,extensions object,' +
+      'drift', 'fail', 'revoke'], open: ['open'], vote: ['vote'], voter: ['vote', 'revoke'],
+  }, 'at time any,boundary_id text,by text voter,confidence text,decision_id text any,elected text,extensions object,' +
     'feedback text,log list,n count any,ranking list',
   'reason text,review_digest digest any,signature text,state text any,terms object open,vote text vote'),
 };

@@ -474,8 +474,9 @@ TABLES = {
     "seal": Table(None, (None,), {}, """boundary_id text any,extensions object,final_seq number,seal_hash digest,
         sealed flag any,sealed_at time,total count any"""),
     "review": Table("event", ("open", "join", "vote", "accept", "reject", "revise", "redeem", "expire", "withdraw",
-                              "cancel", "outdate", "drift", "fail"), {"open": ("open",), "vote": ("vote",)},
-                    """at time any,boundary_id text,by text vote,confidence text,decision_id text any,elected text,
+                              "cancel", "outdate", "drift", "fail", "revoke"),
+                    {"open": ("open",), "vote": ("vote",), "voter": ("vote", "revoke")},
+                    """at time any,boundary_id text,by text voter,confidence text,decision_id text any,elected text,
         extensions object,feedback text,log list,n count any,ranking list,reason text,review_digest digest any,signature text,state text any,
         terms object open,vote text vote"""),
 }

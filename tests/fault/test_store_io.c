@@ -29,9 +29,36 @@ struct trial {
     struct writ_kit kit;
     call *before; /* granted before; its outcome meets the fault */
     call *during; /* decided while the fault is there */
-    enum writ_code outcome, decision;
+    enum writ_code outcome, decision, set, revoked;
     bool kept, poisoned;
 };
+
+/* A delegation that is set, or taken back. */
+static enum writ_code
+delegate(struct writ_kit *kit, const char *id, bool revokes)
+{
+    struct writ_arena *arena = writ_arena_new(1 << 20);
+    struct writ_entry entry = {.kind = WRIT_ENTRY_DELEGATE, .arena = arena};
+    enum writ_code code;
+
+    if (revokes) {
+        entry.kind = WRIT_ENTRY_UNDELEGATE;
+        entry.undelegate =
+            (struct writ_entry_undelegate){.id = writ_view_str(id), .by = WRIT_LIT("ann")};
+    } else {
+        entry.delegate.delegation = (struct writ_delegation){.id = writ_view_str(id),
+            .voter = WRIT_LIT("ann"),
+            .delegate = WRIT_LIT("zoe"),
+            .tenant = WRIT_LIT(""),
+            .key = WRIT_LIT(""),
+            .signature = WRIT_LIT(""),
+            .ledger = WRIT_LIT(""),
+            .until_us = WRIT_TIME_MOST_US};
+    }
+    code = writ_kit_submit(kit, &entry);
+    writ_arena_free(arena);
+    return code;
+}
 
 static void
 meet_the_fault(struct trial *t)
@@ -49,7 +76,38 @@ meet_the_fault(struct trial *t)
     (void)writ_kit_decide(&t->kit, deny);
     (void)writ_kit_submit(&t->kit, &put);
     (void)writ_kit_seal(&t->kit, "done", NULL);
+    t->set = delegate(&t->kit, "new", false);
+    t->revoked = delegate(&t->kit, "old", true);
     writ_kit_call_free(deny);
+}
+
+static bool
+stands(struct writ_kit *kit, const char *id)
+{
+    struct writ_arena *arena = writ_arena_new(1 << 20);
+    struct writ_entry entry = {.kind = WRIT_ENTRY_DELEGATIONS, .arena = arena};
+    bool found = false;
+
+    ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
+    for (size_t i = 0; i < entry.delegations.n; i++) {
+        found = found || writ_view_is(entry.delegations.items[i].delegation.id, id);
+    }
+    writ_arena_free(arena);
+    return found;
+}
+
+/* What was acknowledged stands, what failed does not; both also after a restart. */
+static void
+settle_the_delegations(struct trial *t, bool opened_again)
+{
+    if (t->set == WRIT_OK || !t->poisoned) { /* else it may still be on disk */
+        ck_assert_msg(stands(&t->kit, "new") == (t->set == WRIT_OK), "%s %ld: set, %d", t->name,
+            t->nth, opened_again);
+    }
+    if (t->revoked == WRIT_OK || !t->poisoned) {
+        ck_assert_msg(stands(&t->kit, "old") == (t->revoked != WRIT_OK), "%s %ld: revoked, %d",
+            t->name, t->nth, opened_again);
+    }
 }
 
 /* The call that met the fault: granted and on disk, or refused and free to be repeated. */
@@ -105,6 +163,7 @@ run_trial(const struct writ_vfs_fault *fault, long nth, bool persistent)
     writ_kit_open(&t.kit);
     t.before = writ_kit_granted(&t.kit, (spec){0});
     writ_kit_run(&t.kit, (spec){.boundary = "done"});
+    ck_assert_int_eq(delegate(&t.kit, "old", false), WRIT_OK);
 
     writ_vfs_arm(fault->step, nth, persistent, fault->action, fault->code);
     meet_the_fault(&t);
@@ -122,11 +181,13 @@ run_trial(const struct writ_vfs_fault *fault, long nth, bool persistent)
     writ_kit_run(&t.kit, (spec){.argument = "after"}); /* at once, without a restart */
     settle_the_decision(&t);
     settle_the_outcome(&t);
+    settle_the_delegations(&t, false);
     ck_assert_int_eq(writ_kit_health(&t.kit).state, WRIT_LEDGER_READY);
     ck_assert_uint_eq(writ_kit_health(&t.kit).kept_outcomes, 0);
     writ_kit_close(&t.kit);
     writ_faults_sound(&t.kit, t.name, nth);
     writ_kit_open(&t.kit);
+    settle_the_delegations(&t, true);
     writ_kit_call_free(t.before);
     writ_kit_call_free(t.during);
     writ_kit_wipe(&t.kit);

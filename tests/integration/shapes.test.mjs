@@ -82,7 +82,8 @@ async function world(t) {
     { tools: [{ name: 'echo', inputSchema: { type: 'object' } }, { name: 'pay', inputSchema: { type: 'object' } }] });
   const gw = await startGateway(t, { agents: [DEV, ANN, OPS, BOSS].map((who) => who.entry), administrators: ['rita'],
     upstreams: { up: { http: up.url } },
-    reviews: { finance: { voters: [{ id: 'ann' }], administrators: ['boss'] } },
+    reviews: { finance: { voters: [{ id: 'ann' }], administrators: ['boss'],
+      delegations: { longest: '1d', stand_ins: ['boss'] } } },
     tools: { 'up/echo': { scope: 's', arguments: ANY, duplicates: 'allow',
       budgets: [{ name: 'some', calls: 100, window: '1d' }] },
       'up/pay': { scope: 's', arguments: ANY, approval: { review: 'finance' } } } });
@@ -264,7 +265,8 @@ covers(['init', 'token new', 'keys new', 'keys list', 'keys rotate', 'keys trust
 
 covers(['tools list', 'tools scan', 'tools diff', 'tools accept', 'tools program', 'budget list', 'top', 'kill pull',
   'kill list', 'kill lift', 'review list', 'review show',
-  'review vote', 'review withdraw', 'review cancel', 'review replay', 'ledger resume'], async ({ t, put }) => {
+  'review vote', 'review withdraw', 'review cancel', 'review replay', 'review delegate', 'review delegations',
+  'review revoke', 'ledger resume'], async ({ t, put }) => {
   const { gw, session, admin, token } = await world(t);
   const at = { cwd: gw.dir };
   const asks = async (n) => (await session.call('up__pay', { n })).refusal.continuation_id;
@@ -294,6 +296,15 @@ covers(['tools list', 'tools scan', 'tools diff', 'tools accept', 'tools program
   shows('review withdraw', [admin, await asks(2), ...token(DEV)]);
   shows('review cancel', [admin, await asks(3), ...token(BOSS)]);
   shows('review replay', [gw.ledgerFile, first]);
+  const set = shows('review delegate', [admin, 'boss', '--for', '1h', '--from', '2026-01-01T00:00:00Z', '--tools',
+    'up/*', ...token(ANN)]);
+  shows('review delegations', [admin, ...token(ANN)]);
+  shows('review delegations', [gw.ledgerFile]);
+  shows('review show', [gw.ledgerFile, await asks(4)]);
+  shows('review vote', [admin, await asks(4), 'approve', ...token(BOSS)]);
+  const later = await asks(5);
+  shows('review revoke', [admin, set.id, ...token(ANN)]);
+  shows('review vote', [admin, later, 'reject', ...token(ANN)]);
   await gw.stop();
   shows('ledger resume', [gw.configFile, '--acknowledge-loss'], at);
 });

@@ -44,6 +44,7 @@
     X(REVIEW, cancel, "Review cancelled by an administrator", LOW, 99, 0, 0, 1)                    \
     X(REVIEW, outdate, "Review ended by a change of the policy", LOW, 99, 0, 0, 1)                 \
     X(REVIEW, drift, "Review ended by a change of the target", LOW, 99, 0, 0, 1)                   \
+    X(REVIEW, revoke, "Delegation of a voter ended in a review", LOW, 99, 0, 0, 1)                 \
     X(REVIEW, other, "Review", LOW, 99, 0, 0, 0)                                                   \
     X(FACT, kill_pulled, "Stop pulled", HIGH, 10, 0, 0, 1)                                         \
     X(FACT, kill_lifted, "Stop lifted", MEDIUM, 11, 0, 0, 1)                                       \
@@ -56,6 +57,8 @@
     X(FACT, archived, "Records moved to an archive", LOW, 4, 0, 0, 1)                              \
     X(FACT, pool_put, "Insight shared by an agent", INFORMATIONAL, 1, 0, 0, 1)                     \
     X(FACT, pool_removed, "Shared insight removed", INFORMATIONAL, 4, 0, 0, 1)                     \
+    X(FACT, delegated, "Delegation set by a voter", LOW, 1, 0, 0, 1)                               \
+    X(FACT, delegation_revoked, "Delegation revoked", LOW, 4, 0, 0, 1)                             \
     X(FACT, other, "Fact", LOW, 99, 0, 0, 0)
 
 #define WRIT_EXPORT_NAMES(X)                                                                       \

@@ -22,7 +22,9 @@
     X(CONTENTS_LOOKED, contents_looked) /* {by, count, decision_id or since, purpose} */           \
     X(ARCHIVED, archived)               /* archive_fact.h: earlier records are in an archive */    \
     X(POOL_PUT, pool_put)               /* pool_fact.h: an agent shares an insight */              \
-    X(POOL_REMOVED, pool_removed)       /* pool_fact.h: and takes it back */
+    X(POOL_REMOVED, pool_removed)       /* pool_fact.h: and takes it back */                       \
+    X(DELEGATED, delegated)             /* delegation.h: a voter names another one */              \
+    X(DELEGATION_REVOKED, delegation_revoked) /* delegation.h: one of the two takes it back */
 
 enum writ_fact_event {
     WRIT_FACT_NONE = 0,

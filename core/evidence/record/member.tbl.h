@@ -39,6 +39,7 @@
 #define WRIT_NEED_ERROR  (1U << WRIT_OUTCOME_ERROR)
 #define WRIT_NEED_OPEN   (1U << WRIT_REVIEW_DO_OPEN)
 #define WRIT_NEED_VOTE   (1U << WRIT_REVIEW_DO_VOTE)
+#define WRIT_NEED_BY     (1U << WRIT_REVIEW_DO_VOTE | 1U << WRIT_REVIEW_DO_REVOKE)
 
 /* clang-format off */
 
@@ -106,7 +107,7 @@
 #define WRIT_REVIEW_MEMBERS(X)                                                                     \
     X(at, TIME, NEVER, WRIT_NEED_EVERY, "when it happened")                                        \
     X(boundary_id, TEXT, NEVER, WRIT_NEED_NONE, "the run or session of the call")                  \
-    X(by, TEXT, NEVER, WRIT_NEED_VOTE, "the voter, the caller or the administrator")               \
+    X(by, TEXT, NEVER, WRIT_NEED_BY, "the voter, the caller or the administrator")                 \
     X(confidence, TEXT, NEVER, WRIT_NEED_NONE, "how sure the voter is: a decimal from 0 to 1")     \
     X(decision_id, TEXT, NEVER, WRIT_NEED_EVERY, "the decision that opened the review")            \
     X(elected, TEXT, NEVER, WRIT_NEED_NONE, "of a verdict: the candidate that may run")            \

@@ -370,6 +370,30 @@
     X(VOTE_FORGED, vote_forged, WRIT_REASON_IN_REVIEW,                                             \
         "the signature of the vote is wrong, or signs another vote",                               \
         "sign review_digest, voter, vote and the number of votes cast before, with the key of the terms") \
+    X(DELEGATION_MALFORMED, delegation_malformed, WRIT_REASON_IN_REVIEW,                           \
+        "the delegation is malformed, or its time is over",                                        \
+        "send delegate and until, and from and tools if need be: see docs/reviews.md")             \
+    X(DELEGATION_NOT_PERMITTED, delegation_not_permitted, WRIT_REASON_IN_REVIEW,                   \
+        "no review permits this voter to name this delegate until then",                           \
+        "see `may` of /v1/delegations: the delegates that are permitted, and for how long")        \
+    X(DELEGATION_CYCLE, delegation_cycle, WRIT_REASON_IN_REVIEW,                                   \
+        "the delegation would come back to the same voter through others",                         \
+        "name another delegate")                                                                   \
+    X(DELEGATION_REPEATED, delegation_repeated, WRIT_REASON_IN_REVIEW,                             \
+        "a delegation with this id is recorded already",                                           \
+        "sign another one, with an id of its own")                                                 \
+    X(DELEGATION_UNSIGNED, delegation_unsigned, WRIT_REASON_IN_REVIEW,                             \
+        "the voter has a key and must sign its delegations",                                       \
+        "send it as `signed`: `writ review delegate --key` does it")                               \
+    X(DELEGATION_FORGED, delegation_forged, WRIT_REASON_IN_REVIEW,                                 \
+        "the signature of the delegation is wrong, or is for another voter or ledger",             \
+        "sign it with the key of the voter, for the `ledger` that /v1/delegations names")          \
+    X(DELEGATION_UNKNOWN, delegation_unknown, WRIT_REASON_IN_REVIEW,                               \
+        "this caller has no such delegation in force",                                             \
+        "see the list of delegations")                                                             \
+    X(DELEGATIONS_EXCEEDED, delegations_exceeded, WRIT_REASON_IN_REVIEW,                           \
+        "the voter has as many delegations as one voter may have",                                 \
+        "revoke one first")                                                                        \
     /* ---- gateway: what arrives */                                                               \
     X(MALFORMED_HEAD, malformed_head, WRIT_REASON_IN_GATEWAY,                                      \
         "the head of the request is not well-formed HTTP/1.1",                                     \

@@ -3,6 +3,7 @@
  * the verdict. */
 #include "evidence/record/review.h"
 
+#include "base/clock.h"
 #include "base/decimal.h"
 #include "base/utf8.h"
 #include "evidence/json/jcs.h"
@@ -461,15 +462,32 @@ writ_review_electors(const struct writ_review *review)
 
 /* The voter that it delegates to, or NULL. */
 static const struct writ_review_voter *
-delegate_of(const struct writ_review *review, const struct writ_review_voter *voter)
+named_by(const struct writ_review *review, const struct writ_review_voter *voter)
 {
     return voter->delegate.len > 0 ? writ_review_voter(review, voter->delegate) : NULL;
+}
+
+/* The same, unless it was taken back. */
+static const struct writ_review_voter *
+delegate_of(const struct writ_review *review, const struct writ_review_voter *voter)
+{
+    return voter->revoked ? NULL : named_by(review, voter);
+}
+
+/* The end of a delegation, or of the one before it on the way to the speaker. */
+static int64_t
+earlier_end(int64_t until_us, const struct writ_review_voter *voter)
+{
+    return until_us == 0 || (voter->delegated_until_us > 0 && voter->delegated_until_us < until_us)
+               ? voter->delegated_until_us
+               : until_us;
 }
 
 const struct writ_review_voter *
 writ_review_speaker(const struct writ_review *review, const struct writ_review_voter *voter)
 {
     const struct writ_review_voter *speaker = voter;
+    int64_t until_us = 0;
 
     for (size_t i = 0; i < review->voters_n && speaker->vote == WRIT_REVIEW_NO_VOTE; i++) {
         const struct writ_review_voter *next = delegate_of(review, speaker);
@@ -477,9 +495,27 @@ writ_review_speaker(const struct writ_review *review, const struct writ_review_v
         if (next == NULL) {
             return voter;
         }
+        until_us = earlier_end(until_us, speaker);
         speaker = next;
     }
-    return speaker->vote != WRIT_REVIEW_NO_VOTE ? speaker : voter;
+    return speaker->vote != WRIT_REVIEW_NO_VOTE && (until_us == 0 || speaker->voted_us < until_us)
+               ? speaker
+               : voter;
+}
+
+bool
+writ_review_may_vote(
+    const struct writ_review *review, const struct writ_review_voter *voter, int64_t now_us)
+{
+    bool may = !voter->stand_in;
+
+    for (size_t i = 0; !may && i < writ_review_electors(review); i++) {
+        const struct writ_review_voter *other = &review->voters[i];
+
+        may = delegate_of(review, other) == voter &&
+              (other->delegated_until_us == 0 || now_us < other->delegated_until_us);
+    }
+    return may;
 }
 
 static WRIT_RESULT
@@ -489,7 +525,7 @@ check_delegation(
     const struct writ_review_voter *at = voter;
 
     for (size_t i = 0; at->delegate.len > 0; i++) {
-        at = delegate_of(review, at);
+        at = named_by(review, at);
         if (at == NULL) {
             WRIT_FAIL(err, WRIT_E_INVALID, "a delegate is not a voter of the review");
         }
@@ -527,6 +563,20 @@ writ_review_all_spoke(const struct writ_review *review)
 
 /* ---- terms */
 
+void
+writ_review_put_delegation(struct writ_write *w, const struct writ_review_voter *voter)
+{
+    if (voter->delegation.len == 0) {
+        return;
+    }
+    writ_write_name(w, WRIT_LIT("delegation"));
+    writ_write_object_begin(w);
+    writ_write_text(w, "digest", voter->delegation_digest);
+    writ_write_text(w, "id", voter->delegation);
+    writ_write_time(w, "until", voter->delegated_until_us);
+    writ_write_object_end(w);
+}
+
 static bool
 is_name(struct writ_view text)
 {
@@ -552,6 +602,11 @@ check_voter(const struct writ_review *review, size_t at, struct writ_err *err)
     if (voter->stand_in ? voter->weight > 0 || voter->veto || voter->delegate.len > 0
                         : at >= writ_review_electors(review)) {
         WRIT_FAIL(err, WRIT_E_INVALID, "a stand-in has no vote of its own, and comes last");
+    }
+    if ((voter->delegation.len > 0) != (voter->delegated_until_us > 0) ||
+        (voter->delegation.len > 0) != writ_digest_is(voter->delegation_digest) ||
+        (voter->delegation.len > 0 && voter->delegate.len == 0)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "a delegation of a voter has an id, a digest and an end");
     }
     return check_delegation(review, voter, err);
 }
@@ -633,6 +688,7 @@ put_voters(struct writ_write *w, const struct writ_review *review)
     for (size_t i = 0; i < review->voters_n; i++) {
         writ_write_object_begin(w);
         writ_write_text_if(w, "delegate", review->voters[i].delegate);
+        writ_review_put_delegation(w, &review->voters[i]);
         writ_write_text(w, "id", review->voters[i].id);
         if (review->voters[i].key.len > 0) {
             writ_write_name(w, WRIT_LIT("key"));
@@ -732,6 +788,20 @@ read_weight(const struct writ_json *value, struct writ_review_voter *ret)
     return writ_is_ok(writ_json_integer(value, 0, WRIT_REVIEW_WEIGHT_MAX, &ret->weight));
 }
 
+/* What is missing, the check of the terms finds. */
+static void
+read_delegation(const struct writ_json *value, struct writ_review_voter *ret)
+{
+    if (value != NULL) {
+        ret->delegation = writ_json_string(writ_json_get(value, WRIT_LIT("id")));
+        ret->delegation_digest = writ_json_string(writ_json_get(value, WRIT_LIT("digest")));
+        if (!writ_is_ok(writ_time_read(writ_json_string(writ_json_get(value, WRIT_LIT("until"))),
+                &ret->delegated_until_us))) {
+            ret->delegated_until_us = 0;
+        }
+    }
+}
+
 static WRIT_RESULT
 read_voters(const struct writ_json *list, struct writ_arena *arena, struct writ_review *ret,
     struct writ_err *err)
@@ -758,6 +828,7 @@ read_voters(const struct writ_json *list, struct writ_arena *arena, struct writ_
         if (!read_weight(writ_json_get(item, WRIT_LIT("weight")), &voter)) {
             WRIT_FAIL(err, WRIT_E_PARSE, "a voter of a review has no weight");
         }
+        read_delegation(writ_json_get(item, WRIT_LIT("delegation")), &voter);
         WRIT_TRY(read_key(item, arena, &voter.key, err));
         ret->voters[ret->voters_n++] = voter;
     }

@@ -148,7 +148,13 @@ struct writ_review_voter {
     bool veto;
     bool stand_in;             /* votes only for those that delegate to it */
     struct writ_view delegate; /* votes for it until it votes itself; empty: none */
-    struct writ_view key;      /* verifies its votes: canonical JSON of a JWK; empty: none */
+    /* the delegate by a delegation that the voter set (delegation.h): its id, the digest of its
+     * data as text, and its end. Empty and 0: by the configuration, as long as the review is open
+     */
+    struct writ_view delegation, delegation_digest;
+    int64_t delegated_until_us;
+    struct writ_view key; /* verifies its votes: canonical JSON of a JWK; empty: none */
+    bool revoked;         /* that delegation was taken back */
     /* its vote */
     enum writ_review_vote vote; /* the last one that was cast; the first of its ranking */
     struct writ_review_ranking ranking;
@@ -251,6 +257,9 @@ void writ_review_weight_text(const struct writ_review_voter *voter, struct writ_
 /** Reads "1/2", "1.5" or "3" into weight and parts, in lowest terms. False: not a weight. */
 bool writ_review_weight_read(struct writ_view text, struct writ_review_voter *ret);
 
+/** Writes the member `delegation` of a voter that set one; nothing else. */
+void writ_review_put_delegation(struct writ_write *w, const struct writ_review_voter *voter);
+
 /** Whether a voter with a veto has rejected. */
 bool writ_review_is_vetoed(const struct writ_review *review);
 
@@ -261,9 +270,14 @@ bool writ_review_all_spoke(const struct writ_review *review);
 size_t writ_review_electors(const struct writ_review *review);
 
 /** The voter whose vote counts for this one: itself, or without a vote of its own the one that it
- * delegates to, and so on. */
+ * delegates to, and so on. A vote that was cast after the end of a delegation does not count by it.
+ */
 const struct writ_review_voter *writ_review_speaker(
     const struct writ_review *review, const struct writ_review_voter *voter);
+
+/** Whether its vote can count now: a stand-in votes as long as a delegation to it is in force. */
+bool writ_review_may_vote(
+    const struct writ_review *review, const struct writ_review_voter *voter, int64_t now_us);
 
 /** The voter of that name, or NULL. */
 struct writ_review_voter *writ_review_voter(const struct writ_review *review, struct writ_view id);

@@ -58,7 +58,8 @@
     X(CANCEL, cancel, "an administrator ends it")                                                  \
     X(OUTDATE, outdate, "the policy of the tool changed")                                          \
     X(DRIFT, drift, "the target is in another state")                                              \
-    X(FAIL, fail, "the plug-in that counts the votes crashed, hung or gave nonsense")
+    X(FAIL, fail, "the plug-in that counts the votes crashed, hung or gave nonsense")              \
+    X(REVOKE, revoke, "the delegation of a voter was taken back")
 
 #define WRIT_REVIEW_VOTES_WITH(X, between)                                                         \
     X(APPROVE, approve) between                                                                    \
@@ -91,6 +92,7 @@
     X(OPEN,     OUTDATE,  OUTDATED)                                                                \
     X(OPEN,     DRIFT,    DRIFTED)                                                                 \
     X(OPEN,     FAIL,     FAILED)                                                                  \
+    X(OPEN,     REVOKE,   OPEN)                                                                    \
     X(APPROVED, REDEEM,   REDEEMED)                                                                \
     X(APPROVED, EXPIRE,   LAPSED)                                                                  \
     X(APPROVED, WITHDRAW, WITHDRAWN)                                                               \

@@ -74,6 +74,20 @@ take_vote(
     return WRIT_DONE;
 }
 
+/* keeps: a voter takes back the delegation that it set, once */
+static WRIT_RESULT
+take_revoked(
+    struct writ_review_story *story, const struct writ_review_record *record, struct writ_err *err)
+{
+    struct writ_review_voter *voter = writ_review_voter(&story->review, text_of(&record->by));
+
+    if (voter == NULL || voter->delegation.len == 0 || voter->revoked) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a delegation is revoked that the review does not have");
+    }
+    voter->revoked = true;
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 open_story(struct writ_review_story *story, const struct writ_review_record *record,
     struct writ_arena *arena, struct writ_err *err)
@@ -154,6 +168,9 @@ writ_review_story_add(struct writ_review_story *story, const struct writ_review_
     }
     if (event == WRIT_REVIEW_DO_VOTE) {
         WRIT_TRY(take_vote(story, record, err));
+    }
+    if (event == WRIT_REVIEW_DO_REVOKE) {
+        WRIT_TRY(take_revoked(story, record, err));
     }
     if (event == WRIT_REVIEW_DO_FAIL && !writ_review_is_plugin(story->review.engine)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "a count failed that no plug-in made");

@@ -83,6 +83,7 @@ ledger_free(struct writ_ledger *ledger)
     writ_ending_wipe(ledger);
     writ_erasing_wipe(ledger);
     writ_reviews_wipe(&ledger->reviews);
+    writ_delegations_wipe(&ledger->delegations);
     writ_waits_wipe(&ledger->waits);
     writ_flights_wipe(&ledger->flights);
     writ_boundaries_wipe(&ledger->boundaries);
@@ -143,6 +144,7 @@ make_memory(struct writ_ledger *ledger, struct writ_err *err)
     WRIT_TRY(writ_map_init(&ledger->flights, options->in_flight_max, err));
     WRIT_TRY(writ_waits_init(&ledger->waits, options->waits_max, err));
     WRIT_TRY(writ_reviews_init(&ledger->reviews, options->reviews_max, err));
+    WRIT_TRY(writ_delegations_init(&ledger->delegations, err));
     return writ_group_init(&ledger->group, options->group_max, writ_writer_participants, err);
 }
 

@@ -11,6 +11,7 @@
 #include "store/grant/grant.h"
 #include "store/ledger/rekey.h"
 #include "store/read/scrub.h"
+#include "store/reviews/delegating.h"
 #include "store/reviews/review_time.h"
 #include "store/reviews/voting.h"
 #include "store/reviews/watching.h"
@@ -44,6 +45,9 @@ static writ_result (*const prepare_of[])(struct writ_ledger *ledger, struct writ
     [WRIT_ENTRY_REVIEW] = writ_voting_event,
     [WRIT_ENTRY_REVIEW_GET] = writ_watching_get,
     [WRIT_ENTRY_REVIEW_RULES] = writ_review_time_rules,
+    [WRIT_ENTRY_DELEGATE] = writ_delegating_set,
+    [WRIT_ENTRY_UNDELEGATE] = writ_delegating_revoke,
+    [WRIT_ENTRY_DELEGATIONS] = writ_delegating_list,
     [WRIT_ENTRY_FACT] = writ_facts_enter,
     [WRIT_ENTRY_SESSION_PUT] = writ_session_rows_put,
     [WRIT_ENTRY_SESSION_GET] = writ_session_rows_get,
@@ -192,6 +196,7 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
 
     writ_budgets_prune(
         &ledger->budgets, ledger->log.last_us); /* not the clock, which may be ahead, and go back */
+    writ_delegations_prune(&ledger->delegations, ledger->log.last_us);
     WRIT_TRY(writ_turn_begin(ledger, err));
     WRIT_TRY(writ_turn_finish(ledger, delete_expired(ledger, now_us, &some, err), err));
     writ_waiting_prune(&ledger->waits, now_us);

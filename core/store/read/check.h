@@ -16,6 +16,7 @@
 #include "store/read/check.tbl.h"
 #include "store/read/column.h"
 #include "store/read/verify_report.h"
+#include "store/tables/delegations.h"
 #include "store/tables/map.h"
 
 enum writ_check_statement {
@@ -71,6 +72,7 @@ struct writ_check {
     } read;                     /* verify.c */
     bool overtaken;             /* records were removed that were to be read next */
     struct writ_buf pool;       /* check_pool.c */
+    struct writ_delegations delegations; /* check_delegation.c */
     struct writ_row row;
     struct writ_said said; /* an archived record has no columns: those that it states */
     struct writ_err *err;
@@ -188,6 +190,13 @@ WRIT_RESULT writ_check_pool_fact(struct writ_check *v, const struct writ_fact *f
 /** After the last record that is read, number `last`: compares the rows of `pool` with these facts.
  * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_check_pool(struct writ_check *v, uint64_t last);
+
+/* ---- check_delegation.c: delegations that voters set, and the reviews that name them ---- */
+
+/** Takes the present record, a fact of a delegation. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_check_delegation_fact(struct writ_check *v, const struct writ_fact *fact);
+/** The present record is one of this review; `opens`: its first. */
+void writ_check_delegation_used(struct writ_check *v, const struct writ_review *review, bool opens);
 
 /* ---- check_shared.c: rows beside the records of a ledger that several gateways write ---- */
 

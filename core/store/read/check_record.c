@@ -760,6 +760,9 @@ check_fact(struct writ_check *v, const struct writ_json *value)
     if (fact.event == WRIT_FACT_POOL_PUT || fact.event == WRIT_FACT_POOL_REMOVED) {
         return writ_check_pool_fact(v, &fact);
     }
+    if (fact.event == WRIT_FACT_DELEGATED || fact.event == WRIT_FACT_DELEGATION_REVOKED) {
+        return writ_check_delegation_fact(v, &fact);
+    }
     return fact.event == WRIT_FACT_ARCHIVED ? check_archived(v, fact.data) : WRIT_DONE;
 }
 

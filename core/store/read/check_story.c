@@ -85,6 +85,9 @@ writ_check_story_hear(struct writ_check *v, struct writ_view body, bool may_go_o
     if (heard.code == WRIT_E_NOMEM || heard.code == WRIT_E_CRYPTO) {
         WRIT_FAIL(v->err, heard.code, "%s", why.text);
     }
+    if (writ_is_ok(heard)) {
+        writ_check_delegation_used(v, &told->story.review, told->story.n == 1);
+    }
     if (!writ_is_ok(heard)) {
         writ_check_problem(v, v->row.leaf, "its review: %s", why.text);
         told->is_broken = true;

@@ -272,6 +272,7 @@ prepare(struct writ_check *v, const char *path, const struct writ_keyring *ring)
     WRIT_TRY(writ_map_init(&v->ids, BUCKETS, v->err));
     WRIT_TRY(writ_map_init(&v->runs, BUCKETS, v->err));
     WRIT_TRY(writ_map_init(&v->told, BUCKETS, v->err));
+    WRIT_TRY(writ_delegations_init(&v->delegations, v->err));
     return writ_map_init(&v->calls, BUCKETS, v->err);
 }
 
@@ -281,6 +282,7 @@ wipe(struct writ_check *v)
     writ_check_record_wipe(v);
     writ_arena_free(v->arena);
     writ_buf_wipe(&v->pool);
+    writ_delegations_wipe(&v->delegations);
     writ_buf_wipe(&v->scratch);
     writ_buf_wipe(&v->nodes);
     writ_buf_wipe(&v->read.bytes);

@@ -113,6 +113,7 @@ apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
         .changed_us = story->changed_us,
         .until_us = review->until_us,
         .fresh = event->event == WRIT_REVIEW_DO_OPEN,
+        .voted = event->event == WRIT_REVIEW_DO_VOTE,
         .forget = event->forget,
         .arguments = event->arguments,
         .feedback = event->feedback,
@@ -128,6 +129,12 @@ apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
         was->vote = *was->voter;
         writ_review_cast(was->voter, event->vote, &event->ranking, event->confidence, now_us);
         was->voter->votes++;
+    }
+    if (event->event == WRIT_REVIEW_DO_REVOKE) {
+        was->voter = writ_review_voter(&story->review, event->by);
+        WRIT_INVARIANT(was->voter != NULL);
+        was->vote = *was->voter;
+        was->voter->revoked = true;
     }
     if (event->finding != NULL) {
         story->elected = event->finding->elected;
@@ -274,7 +281,7 @@ static void
 finish_op(struct writ_ledger *ledger, const struct writ_op *op)
 {
     let_boundary_go(ledger, op->review);
-    if (op->was.voter != NULL) {
+    if (op->was.voted) {
         writ_reviews_remember(op->review, op->was.voter, op->was.feedback);
     }
     writ_review_changes_release(ledger, op->review, 0, WRIT_OK);

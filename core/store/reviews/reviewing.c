@@ -9,6 +9,7 @@
 #include "store/reviews/reviewing.h"
 
 #include "base/id.h"
+#include "store/reviews/delegating.h"
 #include "store/reviews/review_changes.h"
 
 #define SALT_BYTES   16
@@ -274,11 +275,12 @@ open_review(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
         .reason = WRIT_REASON_APPROVAL_REQUIRED,
     };
     struct writ_reviewed *review = NULL;
+    struct writ_review terms;
     writ_result result;
 
+    WRIT_TRY(writ_delegating_terms(ledger, d->ask, arena, &terms, err));
     WRIT_TRY(make_context(ledger, d->ask, reviewing->before, arena, &event.arguments, err));
-    WRIT_TRY(writ_reviews_add(
-        &ledger->reviews, d->ask->terms, writ_tag_of(&d->ask->name), &review, err));
+    WRIT_TRY(writ_reviews_add(&ledger->reviews, &terms, writ_tag_of(&d->ask->name), &review, err));
     review->boundary = boundary;
     review->boundary_row = boundary->id;
     review->boundary_id = writ_view_copy(boundary->name, review->arena);

@@ -3,6 +3,7 @@
 #include "store/reviews/voting.h"
 
 #include "evidence/record/ballot.h"
+#include "store/reviews/delegating.h"
 #include "store/reviews/review_changes.h"
 
 /* A voter with a key must sign its votes, whatever way they come; a voter without one cannot. */
@@ -34,14 +35,14 @@ check_signature(const struct writ_entry_review *r, const struct writ_reviewed *r
 }
 
 static enum writ_reason
-check_vote(const struct writ_entry_review *r, const struct writ_reviewed *review)
+check_vote(const struct writ_entry_review *r, const struct writ_reviewed *review, int64_t now_us)
 {
     const struct writ_review_voter *voter = writ_review_voter(&review->story.review, r->by);
 
     if (!writ_view_is(r->digest, review->story.digest)) {
         return WRIT_REASON_REVIEW_MISMATCH;
     }
-    if (voter == NULL) {
+    if (voter == NULL || !writ_review_may_vote(&review->story.review, voter, now_us)) {
         return WRIT_REASON_VOTE_NOT_ENTITLED;
     }
     if (r->vote == WRIT_REVIEW_NO_VOTE ||
@@ -120,7 +121,7 @@ check_event(const struct writ_entry_review *r, const struct writ_reviewed *revie
     if (r->finding != NULL) {
         return check_count(r, review);
     }
-    return r->event == WRIT_REVIEW_DO_VOTE ? check_vote(r, review) : WRIT_REASON_NONE;
+    return r->event == WRIT_REVIEW_DO_VOTE ? check_vote(r, review, now_us) : WRIT_REASON_NONE;
 }
 
 /* Closes the review with its verdict, when no outstanding vote can change it. */
@@ -183,9 +184,13 @@ writ_voting_event(struct writ_ledger *ledger, struct writ_entry *entry)
     struct writ_entry_review *r = &entry->review;
     struct writ_reviewed *review = writ_reviews_by_id(&ledger->reviews, r->id);
     struct writ_reviews_changes changes = {.n = 0};
-    size_t before = ledger->group.bodies.len;
+    size_t before;
     writ_result result;
 
+    if (review != NULL) { /* also right before the verdict of a plug-in */
+        WRIT_TRY(writ_delegating_withdraw(ledger, review, entry->arena, NULL));
+    }
+    before = ledger->group.bodies.len;
     r->refused = check_event(r, review, writ_clock_wall_us(ledger->options.clock));
     if (r->refused == WRIT_REASON_REVIEW_UNKNOWN) {
         return WRIT_DONE;

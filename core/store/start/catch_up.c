@@ -5,6 +5,7 @@
 #include "store/start/catch_up.h"
 
 #include "store/disk/lines.h"
+#include "store/reviews/delegating.h"
 #include "store/reviews/review_changes.h"
 #include "store/start/keeping.h"
 #include "store/start/resuming.h"
@@ -287,6 +288,7 @@ take_fact(struct catching *c, const struct writ_row *row)
     writ_keeping_end(ledger);
     WRIT_TRY(writ_resuming_hear(&ledger->resumed, &fact, c->err));
     WRIT_TRY(writ_removing_hear(ledger, &fact, c->err));
+    WRIT_TRY(writ_delegating_hear(ledger, &fact, c->err));
     if (ledger->options.reports != NULL && ledger->options.reports->heard != NULL) {
         ledger->options.reports->heard(ledger->options.reports->ctx, row->body, false);
     }

@@ -10,6 +10,7 @@
 #include "store/start/load.h"
 
 #include "store/disk/reread.h"
+#include "store/reviews/delegating.h"
 #include "store/reviews/review_changes.h"
 #include "store/start/fleet.h"
 #include "store/start/image.h"
@@ -425,6 +426,7 @@ hear_fact(struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_
 {
     WRIT_TRY(writ_keeping_hear(ledger, fact, err));
     WRIT_TRY(writ_resuming_hear(&ledger->resumed, fact, err));
+    WRIT_TRY(writ_delegating_hear(ledger, fact, err));
     return writ_removing_hear(ledger, fact, err);
 }
 

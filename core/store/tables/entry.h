@@ -4,6 +4,7 @@
 
 #include "evidence/record/budget.h"
 #include "evidence/record/content.h"
+#include "evidence/record/delegation.h"
 #include "evidence/record/duplicates.h"
 #include "evidence/record/fact.h"
 #include "evidence/record/reason.h"
@@ -38,6 +39,9 @@ enum writ_entry_kind {
                                 outdated */
     WRIT_ENTRY_REVIEW_AWAIT, /* ends when a review is no longer open, or when its time is over */
     WRIT_ENTRY_REVIEW_WATCH, /* ends when any review has changed, or when its time is over */
+    WRIT_ENTRY_DELEGATE,     /* a voter names another one, and that is recorded */
+    WRIT_ENTRY_UNDELEGATE,   /* takes a delegation back, and records that */
+    WRIT_ENTRY_DELEGATIONS,  /* the delegations whose time is not over */
     WRIT_ENTRY_FACT,         /* records a fact that belongs to no call: a stop, a loss */
     WRIT_ENTRY_ERASE,        /* destroys kept contents, and records that */
     WRIT_ENTRY_REMOVE,       /* removes records that an archive has, and records that */
@@ -107,6 +111,7 @@ struct writ_ask {
                                         caller makes the elected call, and the ledger never grants
                                         this one */
     struct writ_view continuation;   /* the review that the caller names; ptr NULL: none */
+    struct writ_delegable delegable; /* of the voters of a review that opens; lives as the terms */
     struct writ_view boundary;       /* a candidate redeems only in the run of its review; ptr
                                         NULL: in any */
 
@@ -326,6 +331,57 @@ struct writ_entry_review_rules {
     size_t n;
 };
 
+/** A delegation of the configuration. */
+struct writ_delegation_edge {
+    struct writ_view from, to;
+};
+
+/** WRIT_ENTRY_DELEGATE. The submitter checks that a review permits it, and gives the key that the
+ * voter must sign with, if it has one; the ledger checks the rest: form, time, signature, that the
+ * id is new, and that no cycle closes, whatever tools and times. */
+struct writ_entry_delegate {
+    struct writ_delegation delegation;
+    const struct writ_delegation_edge *edges; /* of the configuration */
+    size_t edges_n;
+
+    /* written by the ledger */
+    enum writ_reason refused; /* DELEGATION_*, DELEGATIONS_EXCEEDED; or NONE */
+    char digest[WRIT_DIGEST_TEXT];
+    int64_t at_us; /* when it was set */
+    uint64_t leaf; /* of the fact */
+};
+
+/** WRIT_ENTRY_UNDELEGATE. */
+struct writ_entry_undelegate {
+    struct writ_view id;
+    struct writ_view by;     /* its voter or its delegate, unless `any` */
+    bool any;                /* `by` may revoke that of others */
+    struct writ_view tenant; /* it must be of it, or of none; empty: of any */
+
+    /* written by the ledger */
+    enum writ_reason refused; /* DELEGATION_UNKNOWN, or NONE */
+    struct writ_delegation delegation;
+    uint64_t leaf; /* of the fact */
+};
+
+/** A delegation as it stands. */
+struct writ_delegation_told {
+    struct writ_delegation delegation;
+    char digest[WRIT_DIGEST_TEXT];
+    int64_t at_us; /* when it was set */
+};
+
+/** WRIT_ENTRY_DELEGATIONS. Revoked ones are not told. */
+struct writ_entry_delegations {
+    struct writ_view by;     /* those of this voter or delegate; ptr NULL: all */
+    struct writ_view tenant; /* of this tenant, or of none; empty: of any */
+
+    /* written by the ledger, in the arena of the entry */
+    struct writ_view ledger; /* its name, for signatures */
+    const struct writ_delegation_told *items;
+    size_t n;
+};
+
 /** WRIT_ENTRY_REVIEW_AWAIT. */
 struct writ_entry_review_await {
     struct writ_view id;            /* ptr NULL: the one with that name, at once: */
@@ -501,6 +557,9 @@ struct writ_entry {
         struct writ_entry_review_await review_await;
         struct writ_entry_review_watch review_watch;
         struct writ_entry_review_rules review_rules;
+        struct writ_entry_delegate delegate;
+        struct writ_entry_undelegate undelegate;
+        struct writ_entry_delegations delegations;
         struct writ_entry_session session;
         struct writ_entry_fact fact;
         struct writ_entry_erase erase;

@@ -359,6 +359,8 @@ copy_review(const struct writ_review *from, struct writ_arena *arena, struct wri
         ret->voters[i] = from->voters[i];
         WRIT_TRY(copy_view(&ret->voters[i].id, arena, err));
         WRIT_TRY(copy_view(&ret->voters[i].delegate, arena, err));
+        WRIT_TRY(copy_view(&ret->voters[i].delegation, arena, err));
+        WRIT_TRY(copy_view(&ret->voters[i].delegation_digest, arena, err));
         WRIT_TRY(copy_view(&ret->voters[i].key, arena, err));
     }
     return copy_candidates(from, arena, ret, err);

@@ -73,7 +73,8 @@ struct writ_reviews_before {
     enum writ_review_vote elected;
     uint64_t n;
     int64_t changed_us, until_us;
-    struct writ_review_voter *voter, vote; /* NULL: no vote was changed */
+    struct writ_review_voter *voter, vote; /* that was changed, as it was; NULL: none */
+    bool voted;                            /* it has voted */
     bool fresh;                            /* the review is new */
     bool forget;                           /* it is removed when the group is on disk */
     uint64_t leaf;                         /* of the record; 0: there is none */

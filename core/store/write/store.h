@@ -18,6 +18,7 @@
 #include "store/tables/boundaries.h"
 #include "store/tables/budgets.h"
 #include "store/tables/entry.h"
+#include "store/tables/delegations.h"
 #include "store/tables/flights.h"
 #include "store/tables/reviews.h"
 #include "store/tables/segments.h"
@@ -273,6 +274,7 @@ struct writ_ledger {
     struct writ_map flights; /* struct writ_flight by leaf */
     struct writ_waits waits;
     struct writ_reviews reviews;
+    struct writ_delegations delegations;
     struct writ_budgets budgets;
     struct writ_claims claims;
     struct writ_segments segments;

@@ -42,7 +42,7 @@ const STATES = {
 
 const EVENTS = {
   open: 'The review opened', vote: 'Vote', accept: 'Approved', reject: 'Rejected', revise: 'Changes asked for', expire: 'Out of time',
-  withdraw: 'Withdrawn', cancel: 'Cancelled', redeem: 'Redeemed: the call was permitted', drift: 'The target had changed', fail: 'The plug-in failed', outdate: 'The rules had changed', join: 'Asked for again',
+  withdraw: 'Withdrawn', cancel: 'Cancelled', redeem: 'Redeemed: the call was permitted', drift: 'The target had changed', fail: 'The plug-in failed', outdate: 'The rules had changed', join: 'Asked for again', revoke: 'A delegation was revoked',
 };
 
 /** The records of a review as a list; also part of the life of a call. */
@@ -180,7 +180,7 @@ function votes(review) {
     el('h2', {}, 'Votes ', el('span', { class: 'count' }, `${cast} of ${electors.length}`)),
     el('ul', { class: 'votes' }, review.voters.map((voter) => el('li', {},
       el('div', { class: 'line' },
-        el('span', {}, name(voter.id), el('span', { class: 'soft small' }, voter.stand_in ? ' stands in for others' : voter.weight !== 1 && ` weight ${voter.weight}`, voter.veto && ' has a veto', voter.delegate !== undefined && [' delegates to ', name(voter.delegate)])),
+        el('span', {}, name(voter.id), el('span', { class: 'soft small' }, voter.stand_in ? ' stands in for others' : voter.weight !== 1 && ` weight ${voter.weight}`, voter.veto && ' has a veto', voter.delegate !== undefined && [' delegates to ', name(voter.delegate), voter.delegation !== undefined && [voter.revoked ? ', revoked' : [' until ', when(voter.delegation.until, { short: true })]]])),
         voteOf(voter) === undefined ? el('span', { class: 'pill plain' }, 'Not yet') : pill(voteOf(voter))),
       voter.speaker !== undefined && el('p', { class: 'soft small' }, 'the vote of ', name(voter.speaker)),
       voter.ranking !== undefined && el('p', { class: 'soft small' }, inWords(voter)),
@@ -188,6 +188,20 @@ function votes(review) {
       said.get(voter.id) !== undefined && el('blockquote', {}, text(said.get(voter.id)))))),
     el('p', { class: 'soft small' }, counting(review), ' Silence never approves.'),
   ];
+}
+
+// the voters that have not voted, and for whom this person's vote counts too
+function spokenFor(review, person) {
+  const find = (id) => review.voters.find((voter) => voter.id === id);
+  const next = (voter) => (voter.delegate === undefined || voter.revoked || (voter.delegation !== undefined && Date.parse(voter.delegation.until) <= Date.now()) ? undefined : find(voter.delegate));
+  const reaches = (voter) => {
+    for (let at = voter, steps = 0; at !== undefined && at.vote === undefined && steps < review.voters.length; at = next(at), steps++) {
+      if (at.delegate === person.subject && next(at) !== undefined) return true;
+    }
+    return false;
+  };
+  const list = review.voters.filter((voter) => !voter.stand_in && voter.id !== person.subject && reaches(voter));
+  return list.length > 0 && el('p', { class: 'soft' }, 'Your vote counts for ', list.map((voter, i) => [i > 0 && ', ', name(voter.id)]), find(person.subject)?.stand_in ? '.' : ' too.');
 }
 
 function ballot(review, person, cast) {
@@ -203,6 +217,7 @@ function ballot(review, person, cast) {
     sure && [el('label', { for: 'confidence' }, 'How sure are you?'), sure, el('p', { class: 'soft small', id: 'confidence-help' }, 'A number from 0 to 1. The surest vote decides.')],
     el('label', { for: 'feedback' }, 'Feedback'), feedback,
     el('p', { class: 'soft small', id: 'feedback-help' }, 'The ledger keeps it with your vote, and the caller sees it.'),
+    spokenFor(review, person),
     fault, button,
     own?.vote !== undefined && el('p', { class: 'soft small' }, `You voted: ${inWords(own)}. Until the review closes you can vote again; the last vote counts.`));
   form.addEventListener('change', () => {

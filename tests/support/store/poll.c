@@ -117,6 +117,9 @@ writ_poll_asking(struct writ_kit *kit, struct writ_poll_spec s)
             {WRIT_REVIEW_APPROVE, WRIT_REVIEW_MODIFY, WRIT_REVIEW_REJECT}, 3};
     }
     a->ask.terms = &a->terms;
+    if (s.delegable != NULL) {
+        a->ask.delegable = *s.delegable;
+    }
     a->ask.arguments = WRIT_LIT("{\"amount\":100}");
     a->ask.continuation = writ_view_str(s.continuation);
     if (s.continuation == NULL) {

@@ -25,7 +25,8 @@ struct writ_poll_spec {
     const char *set; /* "ab": the calls with these arguments, as candidates */
     bool alone;      /* one call, in a review whose options are candidates */
     bool veto;       /* bob has one */
-    bool plugin;     /* a plug-in counts rankings */
+    const struct writ_delegable *delegable; /* what the voters may set; NULL: nothing */
+    bool plugin;                            /* a plug-in counts rankings */
 };
 
 /** An entry of a review, with its own memory. */

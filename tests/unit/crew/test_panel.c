@@ -260,6 +260,42 @@ START_TEST(panel_gives_the_vote_of_a_delegate_until_the_voter_votes)
 }
 END_TEST
 
+#define DIGEST "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+
+START_TEST(panel_counts_no_vote_that_was_cast_after_the_end_of_a_delegation)
+{
+    struct writ_review review = review_of("-a-", "review", "2");
+
+    voters[0].delegate = WRIT_LIT("bob");
+    voters[0].delegation = WRIT_LIT("first");
+    voters[0].delegation_digest = writ_view_str(DIGEST);
+    voters[0].delegated_until_us = 1000;
+    voters[1].voted_us = 999;
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_ACCEPT);
+    voters[1].voted_us = 1000;
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_VOTE);
+    voters[1].voted_us = 999;
+    voters[0].revoked = true;
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_VOTE);
+
+    review = review_of("--a", "review", "3"); /* a chain ends with its shortest part */
+    voters[0].delegate = WRIT_LIT("bob");
+    voters[0].delegation = WRIT_LIT("first");
+    voters[0].delegation_digest = writ_view_str(DIGEST);
+    voters[0].delegated_until_us = 1000;
+    voters[1].delegate = WRIT_LIT("eve");
+    voters[1].delegation = WRIT_LIT("second");
+    voters[1].delegation_digest = writ_view_str(DIGEST);
+    voters[1].delegated_until_us = 2000;
+    voters[2].voted_us = 999;
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_ACCEPT);
+    voters[2].voted_us = 1500;
+    ck_assert(writ_review_speaker(&review, &voters[0]) == &voters[0]);
+    ck_assert(writ_review_speaker(&review, &voters[1]) == &voters[2]);
+    ck_assert_int_eq(look_at(&review), WRIT_REVIEW_DO_VOTE);
+}
+END_TEST
+
 START_TEST(panel_counts_a_stand_in_only_for_others)
 {
     struct writ_review review = review_of("---a", "review", "2");
@@ -710,6 +746,7 @@ WRIT_UNIT_MAIN("panel", plugin_counts_once_when_all_have_voted_and_its_winner_is
     panel_unanimous_needs_all_and_revises_on_one_objection,
     panel_counts_an_abstention_for_the_quorum_alone, panel_adds_weights_as_exact_fractions,
     panel_gives_the_vote_of_a_delegate_until_the_voter_votes,
+    panel_counts_no_vote_that_was_cast_after_the_end_of_a_delegation,
     panel_counts_a_stand_in_only_for_others, panel_of_majority_never_approves_in_a_tie,
     panel_of_best_of_n_takes_the_highest_confidence,
     panel_of_borda_gives_the_verdict_of_every_completion,

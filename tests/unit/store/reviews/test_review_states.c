@@ -106,6 +106,7 @@ does(struct writ_kit *kit, const char *id, enum writ_review_event event)
     case WRIT_REVIEW_DO_REJECT:
     case WRIT_REVIEW_DO_REVISE:
     case WRIT_REVIEW_DO_FAIL:
+    case WRIT_REVIEW_DO_REVOKE:
         taken = writ_poll_happens(kit, id, event) == WRIT_REASON_NONE;
         break;
     case WRIT_REVIEW_EVENT_COUNT:
@@ -119,7 +120,8 @@ static bool
 is_the_writers_own(enum writ_review_event event)
 {
     return event == WRIT_REVIEW_DO_ACCEPT || event == WRIT_REVIEW_DO_REJECT ||
-           event == WRIT_REVIEW_DO_REVISE || event == WRIT_REVIEW_DO_FAIL;
+           event == WRIT_REVIEW_DO_REVISE || event == WRIT_REVIEW_DO_FAIL ||
+           event == WRIT_REVIEW_DO_REVOKE;
 }
 
 static enum writ_review_state

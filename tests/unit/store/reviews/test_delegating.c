@@ -1,0 +1,300 @@
+/* Delegations that voters set: in the terms of the reviews that open, never to the caller, in no
+ * cycle, one person with one vote; at their end and when they are revoked no vote counts by them.
+ * A restart finds them, and a verification those that a review names without a record. */
+#include "support/store/poll.h"
+#include "support/unit.h"
+
+#include "store/read/verify.h"
+
+#include <stdio.h>
+
+typedef struct writ_poll_spec spec;
+
+static bool
+is_for_pay(const void *call, const struct writ_view *tools, size_t tools_n)
+{
+    (void)call;
+    return tools_n == 0 || writ_view_is(tools[0], "pay/*");
+}
+
+static const struct writ_stand_in stand_ins[] = {
+    {WRIT_LIT("zoe"), {"", 0}}, {WRIT_LIT("yan"), {"", 0}}};
+static const struct writ_delegable single = {.longest_us = 60 * WRIT_POLL_MINUTE_US,
+    .stand_ins = stand_ins,
+    .stand_ins_n = 2,
+    .is_for = is_for_pay};
+static const struct writ_delegable several = {.longest_us = 60 * WRIT_POLL_MINUTE_US,
+    .stand_ins = stand_ins,
+    .stand_ins_n = 2,
+    .several = true,
+    .is_for = is_for_pay};
+
+static int64_t
+now_us(struct writ_kit *kit)
+{
+    return writ_clock_wall_us(kit->options.clock);
+}
+
+/* A delegation for half an hour. */
+static struct writ_delegation
+of(struct writ_kit *kit, const char *id, const char *voter, const char *delegate)
+{
+    return (struct writ_delegation){.id = writ_view_str(id),
+        .voter = writ_view_str(voter),
+        .delegate = writ_view_str(delegate),
+        .tenant = WRIT_LIT(""),
+        .until_us = now_us(kit) + 30 * WRIT_POLL_MINUTE_US,
+        .key = WRIT_LIT(""),
+        .signature = WRIT_LIT(""),
+        .ledger = WRIT_LIT("")};
+}
+
+static enum writ_reason
+set_with(struct writ_kit *kit, struct writ_delegation delegation,
+    const struct writ_delegation_edge *edges, size_t edges_n)
+{
+    struct writ_entry entry = {.kind = WRIT_ENTRY_DELEGATE,
+        .delegate = {.delegation = delegation, .edges = edges, .edges_n = edges_n}};
+
+    ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
+    return entry.delegate.refused;
+}
+
+static enum writ_reason
+set(struct writ_kit *kit, struct writ_delegation delegation)
+{
+    return set_with(kit, delegation, NULL, 0);
+}
+
+static enum writ_reason
+revoke(struct writ_kit *kit, const char *id, const char *by, bool any)
+{
+    writ_auto_arena arena = writ_arena_new(WRIT_POLL_ARENA);
+    struct writ_entry entry = {.kind = WRIT_ENTRY_UNDELEGATE,
+        .arena = arena,
+        .undelegate = {.id = writ_view_str(id), .by = writ_view_str(by), .any = any}};
+
+    ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
+    return entry.undelegate.refused;
+}
+
+static size_t
+count(struct writ_kit *kit, const char *by)
+{
+    writ_auto_arena arena = writ_arena_new(WRIT_POLL_ARENA);
+    struct writ_entry entry = {.kind = WRIT_ENTRY_DELEGATIONS, .arena = arena};
+
+    entry.delegations.by = by != NULL ? writ_view_str(by) : (struct writ_view){NULL, 0};
+    ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
+    return entry.delegations.n;
+}
+
+/* "ann>zoe bob eve zoe*": the voters of the terms of a new review, each with its delegate. */
+static const char *
+terms_of(struct writ_kit *kit, spec s)
+{
+    static char text[256];
+    writ_auto_arena arena = writ_arena_new(WRIT_POLL_ARENA);
+    struct writ_buf buf = writ_buf_over(text, sizeof text);
+    struct writ_review_told told = writ_poll_look(kit, writ_poll_opened(kit, s), arena);
+
+    for (size_t i = 0; i < told.review.voters_n; i++) {
+        const struct writ_review_voter *voter = &told.review.voters[i];
+
+        writ_buf_fmt(&buf, "%s" WRIT_VIEW_FMT "%s%s" WRIT_VIEW_FMT, i > 0 ? " " : "",
+            WRIT_VIEW_ARG(voter->id), voter->stand_in ? "*" : "",
+            voter->delegate.len > 0 ? ">" : "", WRIT_VIEW_ARG(voter->delegate));
+        ck_assert_int_eq(voter->delegation.len > 0, voter->delegate.len > 0);
+    }
+    writ_buf_byte(&buf, '\0');
+    return text;
+}
+
+#define TERMS(kit, given, argument_)                                                               \
+    terms_of(kit, (spec){.delegable = (given), .spec = {.argument = (argument_)}})
+
+START_TEST(delegation_is_in_the_terms_of_reviews_that_open_while_it_is_in_force)
+{
+    struct writ_kit kit;
+    struct writ_delegation later, other;
+    static const struct writ_view tools[] = {WRIT_LIT("files/*")};
+
+    writ_poll_start(&kit);
+    ck_assert_str_eq(TERMS(&kit, &single, "a"), "ann bob eve");
+    ck_assert_int_eq(set(&kit, of(&kit, "1", "ann", "zoe")), WRIT_REASON_NONE);
+    ck_assert_str_eq(TERMS(&kit, &single, "b"), "ann>zoe bob eve zoe*");
+    ck_assert_str_eq(terms_of(&kit, (spec){.spec = {.argument = "c"}}), "ann bob eve");
+    ck_assert_str_eq(
+        terms_of(&kit, (spec){.delegable = &single, .subject = "zoe", .spec = {.argument = "d"}}),
+        "ann bob eve"); /* the caller */
+    later = of(&kit, "2", "bob", "yan");
+    later.from_us = now_us(&kit) + WRIT_POLL_MINUTE_US;
+    ck_assert_int_eq(set(&kit, later), WRIT_REASON_NONE);
+    other = of(&kit, "3", "eve", "yan");
+    other.tools = tools;
+    other.tools_n = 1;
+    ck_assert_int_eq(set(&kit, other), WRIT_REASON_NONE);
+    other = of(&kit, "4", "eve", "yan");
+    other.tenant = WRIT_LIT("another");
+    ck_assert_int_eq(set(&kit, other), WRIT_REASON_NONE);
+    ck_assert_str_eq(TERMS(&kit, &single, "e"), "ann>zoe bob eve zoe*");
+    writ_kit_pass(&kit, 2 * WRIT_POLL_MINUTE_US);
+    ck_assert_str_eq(TERMS(&kit, &single, "f"), "ann>zoe bob>yan eve zoe* yan*");
+    ck_assert_uint_eq(count(&kit, NULL), 4);
+    ck_assert_uint_eq(count(&kit, "zoe"), 1);
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    ck_assert_uint_eq(count(&kit, NULL), 4);
+    ck_assert_str_eq(TERMS(&kit, &single, "g"), "ann>zoe bob>yan eve zoe* yan*");
+    writ_kit_pass(&kit, 30 * WRIT_POLL_MINUTE_US);
+    ck_assert_str_eq(TERMS(&kit, &single, "h"), "ann bob eve");
+    ck_assert_uint_eq(count(&kit, NULL), 0);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(delegation_that_the_review_does_not_permit_counts_not)
+{
+    struct writ_kit kit;
+    struct writ_delegable less = single;
+    struct writ_delegation signed_one;
+
+    writ_poll_start(&kit);
+    less.longest_us = 10 * WRIT_POLL_MINUTE_US;
+    ck_assert_int_eq(set(&kit, of(&kit, "1", "ann", "zoe")), WRIT_REASON_NONE);
+    ck_assert_str_eq(TERMS(&kit, &less, "a"), "ann bob eve");
+    less = single;
+    less.stand_ins_n = 0;
+    ck_assert_str_eq(TERMS(&kit, &less, "b"), "ann bob eve");
+    ck_assert_int_eq(set(&kit, of(&kit, "2", "bob", "ann")), WRIT_REASON_NONE);
+    ck_assert_str_eq(TERMS(&kit, &single, "c"), "ann>zoe bob eve zoe*"); /* ann votes already */
+    ck_assert_int_eq(set(&kit, of(&kit, "3", "eve", "zoe")), WRIT_REASON_NONE);
+    ck_assert_str_eq(TERMS(&kit, &single, "d"), "ann>zoe bob eve zoe*"); /* zoe votes for ann */
+    ck_assert_str_eq(TERMS(&kit, &several, "e"), "ann>zoe bob>ann eve>zoe zoe*");
+    signed_one = of(&kit, "4", "eve", "yan");
+    signed_one.signature = WRIT_LIT("a.b.c");
+    ck_assert_int_eq(set(&kit, signed_one), WRIT_REASON_DELEGATION_FORGED);
+    signed_one.key = WRIT_LIT("{\"kty\":\"OKP\"}");
+    ck_assert_int_eq(set(&kit, signed_one), WRIT_REASON_DELEGATION_FORGED);
+    signed_one.signature = WRIT_LIT("");
+    ck_assert_int_eq(set(&kit, signed_one), WRIT_REASON_DELEGATION_UNSIGNED);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(delegation_that_comes_back_is_refused)
+{
+    static const struct writ_delegation_edge edges[] = {
+        {WRIT_LIT("eve"), WRIT_LIT("joe")}, {WRIT_LIT("joe"), WRIT_LIT("ann")}};
+    struct writ_kit kit;
+
+    writ_poll_start(&kit);
+    ck_assert_int_eq(set(&kit, of(&kit, "1", "ann", "ann")), WRIT_REASON_DELEGATION_MALFORMED);
+    ck_assert_int_eq(set(&kit, of(&kit, "2", "ann", "bob")), WRIT_REASON_NONE);
+    ck_assert_int_eq(set(&kit, of(&kit, "3", "bob", "ann")), WRIT_REASON_DELEGATION_CYCLE);
+    ck_assert_int_eq(
+        set_with(&kit, of(&kit, "4", "bob", "eve"), edges, 2), WRIT_REASON_DELEGATION_CYCLE);
+    ck_assert_int_eq(set_with(&kit, of(&kit, "5", "bob", "eve"), edges, 1), WRIT_REASON_NONE);
+    ck_assert_int_eq(set(&kit, of(&kit, "6", "eve", "ann")), WRIT_REASON_DELEGATION_CYCLE);
+    ck_assert_int_eq(revoke(&kit, "2", "ann", false), WRIT_REASON_NONE);
+    ck_assert_int_eq(set(&kit, of(&kit, "7", "eve", "ann")), WRIT_REASON_NONE);
+    ck_assert_str_eq(TERMS(&kit, &several, "a"), "ann bob>eve eve>ann");
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(delegation_limits_of_one_voter_hold)
+{
+    struct writ_kit kit;
+    char ids[WRIT_DELEGATIONS_EACH + 1][16];
+    struct writ_delegation past;
+
+    writ_poll_start(&kit);
+    for (int i = 0; i < WRIT_DELEGATIONS_EACH; i++) {
+        (void)snprintf(ids[i], sizeof ids[i], "id-%d", i);
+        ck_assert_int_eq(set(&kit, of(&kit, ids[i], "ann", "zoe")), WRIT_REASON_NONE);
+    }
+    ck_assert_int_eq(set(&kit, of(&kit, "more", "ann", "zoe")), WRIT_REASON_DELEGATIONS_EXCEEDED);
+    ck_assert_int_eq(set(&kit, of(&kit, "id-0", "bob", "zoe")), WRIT_REASON_DELEGATION_REPEATED);
+    ck_assert_int_eq(revoke(&kit, "id-0", "ann", false), WRIT_REASON_NONE);
+    ck_assert_int_eq(set(&kit, of(&kit, "id-0", "ann", "zoe")), WRIT_REASON_DELEGATION_REPEATED);
+    ck_assert_int_eq(set(&kit, of(&kit, "more", "ann", "zoe")), WRIT_REASON_NONE);
+    past = of(&kit, "past", "bob", "zoe");
+    past.until_us = now_us(&kit);
+    ck_assert_int_eq(set(&kit, past), WRIT_REASON_DELEGATION_MALFORMED);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(delegation_that_is_revoked_ends_in_open_reviews)
+{
+    struct writ_kit kit;
+    writ_auto_arena arena = writ_arena_new(WRIT_POLL_ARENA);
+    enum writ_review_state state = WRIT_REVIEW_ABSENT;
+    struct writ_review_told told;
+    const char *id, *silent;
+
+    writ_poll_start(&kit);
+    ck_assert_int_eq(set(&kit, of(&kit, "1", "ann", "zoe")), WRIT_REASON_NONE);
+    id = writ_poll_opened(&kit, (spec){.delegable = &single});
+    silent = writ_poll_opened(&kit, (spec){.delegable = &single, .spec = {.argument = "b"}});
+    writ_poll_vote(&kit, id, "zoe", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    ck_assert_int_eq(revoke(&kit, "1", "eve", false), WRIT_REASON_DELEGATION_UNKNOWN);
+    ck_assert_int_eq(revoke(&kit, "none", "ann", true), WRIT_REASON_DELEGATION_UNKNOWN);
+    ck_assert_int_eq(revoke(&kit, "1", "eve", true), WRIT_REASON_NONE); /* an administrator */
+    ck_assert_int_eq(revoke(&kit, "1", "ann", false), WRIT_REASON_DELEGATION_UNKNOWN);
+    writ_poll_vote(&kit, id, "bob", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    told = writ_poll_look(&kit, id, arena);
+    ck_assert(told.review.voters[0].revoked);
+    ck_assert_uint_eq(told.n, 4); /* open, vote, revoke, vote */
+    ck_assert_int_eq(writ_poll_vote_as(&kit, id, "zoe", told.digest, WRIT_REVIEW_APPROVE, &state),
+        WRIT_REASON_VOTE_NOT_ENTITLED);
+    writ_kit_pass(&kit, 2 * WRIT_KIT_S);
+    writ_kit_turn(&kit);
+    ck_assert(writ_poll_look(&kit, silent, arena).review.voters[0].revoked);
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    ck_assert(writ_poll_look(&kit, id, arena).review.voters[0].revoked);
+    writ_poll_vote(&kit, id, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_APPROVED);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(vote_after_the_end_of_the_delegation_counts_not)
+{
+    struct writ_kit kit;
+    writ_auto_arena arena = writ_arena_new(WRIT_POLL_ARENA);
+    enum writ_review_state state = WRIT_REVIEW_ABSENT;
+    struct writ_delegation soon;
+    struct writ_review_told told;
+    const char *id;
+
+    writ_poll_start(&kit);
+    soon = of(&kit, "1", "ann", "zoe");
+    soon.until_us = now_us(&kit) + WRIT_POLL_MINUTE_US;
+    ck_assert_int_eq(set(&kit, soon), WRIT_REASON_NONE);
+    soon = of(&kit, "2", "bob", "eve"); /* a voter */
+    soon.until_us = now_us(&kit) + WRIT_POLL_MINUTE_US;
+    ck_assert_int_eq(set(&kit, soon), WRIT_REASON_NONE);
+    id = writ_poll_opened(&kit, (spec){.delegable = &several, .quorum = "3"});
+    writ_kit_pass(&kit, 2 * WRIT_POLL_MINUTE_US);
+    told = writ_poll_look(&kit, id, arena);
+    ck_assert_int_eq(writ_poll_vote_as(&kit, id, "zoe", told.digest, WRIT_REVIEW_APPROVE, &state),
+        WRIT_REASON_VOTE_NOT_ENTITLED);
+    writ_poll_vote(&kit, id, "eve", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    writ_poll_vote(&kit, id, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    writ_poll_vote(&kit, id, "bob", WRIT_REVIEW_APPROVE, WRIT_REVIEW_APPROVED);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("delegating", delegation_is_in_the_terms_of_reviews_that_open_while_it_is_in_force,
+    delegation_that_the_review_does_not_permit_counts_not, delegation_that_comes_back_is_refused,
+    delegation_limits_of_one_voter_hold, delegation_that_is_revoked_ends_in_open_reviews,
+    vote_after_the_end_of_the_delegation_counts_not)
