@@ -96,6 +96,7 @@ writ_page_routes(struct writ_route ret[WRIT_PAGE_ROUTES])
         {.path = WRIT_LIT("/overview"), .handler = serve_view},
         {.path = WRIT_LIT("/reviews"), .handler = serve_view},
         {.path = WRIT_LIT("/reviews/"), .prefix = true, .handler = serve_view},
+        {.path = WRIT_LIT("/delegations"), .handler = serve_view},
         {.path = WRIT_LIT("/ledger"), .handler = serve_view},
         {.path = WRIT_LIT("/ledger/"), .prefix = true, .handler = serve_view},
         {.path = WRIT_LIT("/budgets"), .handler = serve_view},

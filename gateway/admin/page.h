@@ -9,7 +9,7 @@
 
 #include "gateway/listener/listener.h"
 
-#define WRIT_PAGE_ROUTES 12
+#define WRIT_PAGE_ROUTES 13
 
 /** One file of the page. */
 struct writ_page_file {

@@ -10,6 +10,7 @@ export class Refused extends Error {
     this.status = status;
     this.reason = problem?.reason ?? '';
     this.hint = problem?.hint ?? '';
+    this.detail = problem?.detail ?? '';
   }
 }
 
@@ -113,6 +114,10 @@ export async function review(id) {
 export const sources = async (id) => (await asked('GET', `/v1/reviews/${encodeURIComponent(id)}/sources`)).json;
 
 export const act = async (id, deed, body = {}) => (await asked('POST', `/v1/reviews/${encodeURIComponent(id)}/${deed}`, body)).json;
+
+export const delegations = async () => (await asked('GET', '/v1/delegations')).json;
+export const delegate = async (wanted) => (await asked('POST', '/v1/delegations', wanted)).json;
+export const revokeDelegation = async (id) => (await asked('POST', `/v1/delegations/${encodeURIComponent(id)}/revoke`, {})).json;
 
 export const overview = async (span) => (await asked('GET', `/v1/overview${query({ span })}`)).json;
 

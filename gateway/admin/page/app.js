@@ -8,6 +8,7 @@ import { pieces } from './text.js';
 import { entrance } from './entrance.js';
 import { budgetsView } from './budgets.js';
 import { callView } from './call.js';
+import { delegationsView } from './delegations.js';
 import { evidenceView } from './evidence.js';
 import { ledgerView } from './ledger.js';
 import { overviewView } from './overview.js';
@@ -30,6 +31,7 @@ const ROUTES = [
   [/^\/overview\/?$/, () => overviewView(person, new URLSearchParams(location.search))],
   [/^\/reviews\/?$/, () => reviewsView(person, new URLSearchParams(location.search))],
   [/^\/reviews\/([^/]+)$/, (id) => reviewView(person, id)],
+  [/^\/delegations\/?$/, () => delegationsView()],
   [/^\/budgets\/?$/, () => budgetsView()],
   [/^\/policy\/?$/, () => policyView(person)],
   [/^\/tools\/?$/, () => toolsView(person)],

@@ -177,7 +177,7 @@ export function reviewsView(person, params) {
   take(current);
   return {
     title: 'Reviews',
-    element: el('section', {}, el('h1', { tabindex: '-1' }, 'Reviews'), form.element, body),
+    element: el('section', {}, el('h1', { tabindex: '-1' }, 'Reviews'), form.element, body, el('p', {}, el('a', { href: '/delegations' }, 'Delegations'), el('span', { class: 'soft' }, ': who votes for whom'))),
     end() {
       ended = true;
       clearTimeout(later);
