@@ -359,10 +359,12 @@ test('a count whose process cannot start is made again later, and fails no revie
   gw.verify();
 });
 
-test('a gateway without the plug-in of a review leaves the count to the others', ONLY_SHARED, async (t) => {
+/** Two gateways, of which the first has a new version of the plug-in and is gone; the other one's log of that review. */
+async function halfReloaded(t, expires) {
   const { startFleet } = await import('../support/js/fleet.mjs');
-  const { config } = await setUp(t, ['polite'], { review: { expires: '1m' } });
-  const folder = join(open, 'rolling');
+  const { config } = await setUp(t, ['polite'], { review: { expires } });
+  const folder = mkdtempSync(join(open, 'rolling-'));
+  chmodSync(folder, 0o755);
   hostile(folder, 'polite', flag);
   const fleet = await startFleet(t, { ...config, engines: folder }, { lease: '5s' });
   const [a, b] = fleet;
@@ -376,10 +378,21 @@ test('a gateway without the plug-in of a review leaves the count to the others',
   await rankAll(b, id);
   const line = await b.waitLog('count_waits', 0, (l) => l.review === id);
   assert.deepEqual([line.engine, line.why], ['polite.so', 'no file here has the engine_digest of the review']);
+  return { b, id };
+}
+
+test('a gateway without the plug-in of a review leaves the count to the others', ONLY_SHARED, async (t) => {
+  const { b, id } = await halfReloaded(t, '1m');
   assert.equal((await reviewOf(b, id)).state, 'open');
   b.child.kill('SIGHUP'); // its turn to reload
   await b.waitLog('reloaded');
   await ends(b, id, 'approved');
+});
+
+test('a review whose votes no gateway can count ends at its deadline', ONLY_SHARED, async (t) => {
+  const { b, id } = await halfReloaded(t, '20s');
+  const { records } = await ends(b, id, 'expired');
+  assert.deepEqual(records.map((r) => r.event), ['open', 'vote', 'vote', 'vote', 'expire']);
 });
 
 test('gateways of one ledger may all count: one verdict is taken, also when one is killed', ONLY_SHARED, async (t) => {
