@@ -358,6 +358,7 @@ writ_disk_close(struct writ_disk *disk)
     for (size_t i = 0; i < WRIT_DISK_COLUMNS; i++) {
         writ_sql_array_wipe(&disk->columns[i]);
     }
+    writ_span_wipe(&disk->span);
     writ_sql_close(disk->sql);
     *disk = (struct writ_disk){0};
 }
@@ -591,6 +592,22 @@ writ_disk_ask(struct writ_disk *disk, enum writ_statement statement, struct writ
     bind_all(disk->statements[statement], fmt, args);
     va_end(args);
     return note(disk, writ_sql_ask(disk->statements[statement], err));
+}
+
+WRIT_RESULT
+writ_disk_records(struct writ_disk *disk, struct writ_view id, bool *ret_row, struct writ_err *err)
+{
+    uint64_t from = 0;
+
+    WRIT_TRY(check_poisoned(disk, err));
+    WRIT_TRY(note(disk, writ_span_from(&disk->span, disk->sql, id, &from, err)));
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, ret_row, err, "tu", id, from));
+    if (from == 0 ||
+        (*ret_row && writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_DECISION)) {
+        return WRIT_DONE;
+    }
+    writ_disk_end(disk, WRIT_SQL_REVIEW_RECORDS); /* all of the log */
+    return writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, ret_row, err, "tu", id, (uint64_t)0);
 }
 
 WRIT_RESULT

@@ -11,6 +11,7 @@
 #include "evidence/json/digest.h"
 #include "store/disk/disk.tbl.h"
 #include "store/disk/postgres.tbl.h"
+#include "store/disk/span.h"
 #include "store/sql/sql_array.h"
 #include "store/sql/sql_sqlite.h"
 
@@ -77,6 +78,7 @@ struct writ_disk {
     uint64_t wal_pages; /* in the write-ahead log after the last commit */
     bool wal_begun;     /* the log has started from its beginning since this was last set to
                            false */
+    struct writ_span span;
 };
 
 /** Creates the database in an empty file: settings, schema, a random id, and the origin of its
@@ -185,6 +187,9 @@ WRIT_RESULT writ_disk_query(struct writ_disk *disk, enum writ_statement statemen
 /** Sends a query ahead (writ_sql_ask); read it with writ_disk_next, or only end it. */
 WRIT_RESULT writ_disk_ask(struct writ_disk *disk, enum writ_statement statement,
     struct writ_err *err, const char *fmt, ...);
+/** As writ_disk_query with REVIEW_RECORDS: the records of a call, or of a review, by its id. */
+WRIT_RESULT writ_disk_records(
+    struct writ_disk *disk, struct writ_view id, bool *ret_row, struct writ_err *err);
 WRIT_RESULT writ_disk_next(
     struct writ_disk *disk, enum writ_statement statement, bool *ret_row, struct writ_err *err);
 void writ_disk_end(struct writ_disk *disk, enum writ_statement statement);

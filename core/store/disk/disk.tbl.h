@@ -198,9 +198,9 @@
     X(REVIEW_DROP, "DELETE FROM review WHERE id = ?")                                              \
     X(REVIEWS, WRIT_SQL_MANY "SELECT id, leaf, name FROM review ORDER BY leaf")                                  \
     X(REVIEW_ARGUMENTS, "SELECT arguments FROM review WHERE id = ?")                               \
-    X(REVIEW_RECORDS, "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r " \
-      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
-      "WHERE r.decision_id = ? ORDER BY r.leaf")                                                   \
+    X(REVIEW_RECORDS, "SELECT r.leaf, r.kind, (SELECT line_at(bytes, r.leaf - leaf) FROM body "    \
+      "WHERE leaf <= r.leaf ORDER BY leaf DESC LIMIT 1) FROM record AS r " /* no join: reader.tbl.h */ \
+      "WHERE r.decision_id = ? AND r.leaf >= ? ORDER BY r.leaf")                                   \
     X(FACTS, WRIT_SQL_MANY WRIT_DISK_FACTS("leaf >= 0"))                                          \
     X(FACTS_FROM, WRIT_SQL_MANY WRIT_DISK_FACTS("leaf > ?1"))                                      \
     X(CALL_AT, "SELECT d.decision_id, d.agent_id, b.tenant, d.time_us FROM record AS d "           \

@@ -24,13 +24,14 @@
     "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "                \
     "LEFT JOIN content AS c ON c.leaf = r.leaf "                                                   \
     "LEFT JOIN record AS o ON o.decision_id = r.decision_id AND o.kind = 2 "                       \
+    "AND o.leaf > r.leaf AND o.leaf <= coalesce(b.seal_leaf, 9223372036854775807) "                \
     "LEFT JOIN content_key AS ok ON ok.leaf = o.leaf "                                             \
     "LEFT JOIN content AS oc ON oc.leaf = o.leaf "
 
-/* The parameters of each: 1 and 2 select, 3 says whether results are read. */
+/* The parameters of each: 1 and 2 select (and 4), 3 says whether results are read. */
 #define CONTENT_STATEMENTS(X)                                                                      \
     X(ONE, CALL_COLUMNS "FROM record AS r LEFT JOIN content_key AS k ON k.leaf = r.leaf "          \
-      CALL_JOINS "WHERE r.decision_id = ?1 AND r.kind = 1 LIMIT ?2")                               \
+      CALL_JOINS "WHERE r.decision_id = ?1 AND r.kind = 1 AND r.leaf >= ?4 LIMIT ?2")              \
     X(KEPT, WRIT_SQL_MANY CALL_COLUMNS "FROM content_key AS k CROSS JOIN record AS r " CALL_JOINS  \
       "WHERE r.leaf = k.leaf AND k.leaf >= ?1 AND r.kind = 1 ORDER BY k.leaf LIMIT ?2")            \
     X(EVERY, WRIT_SQL_MANY CALL_COLUMNS                                                            \
@@ -84,6 +85,7 @@ struct writ_contents {
     struct writ_sql_statement *statements[SQL_COUNT];
     const struct writ_keyring *ring;
     const struct writ_clock *clock;
+    struct writ_span span;
 };
 
 WRIT_RESULT
@@ -109,6 +111,7 @@ writ_contents_close(struct writ_contents *contents)
         return;
     }
     writ_sql_finalize_all(contents->statements, SQL_COUNT);
+    writ_span_wipe(&contents->span);
     writ_sql_close(contents->sql);
     writ_free(contents);
 }
@@ -381,18 +384,35 @@ check_one(const struct writ_contents_call *call, const struct writ_err *why, str
     return WRIT_DONE;
 }
 
+/* Finds a decision among the records from `from` on. */
+static WRIT_RESULT
+find_one(struct writ_contents *contents, struct writ_view decision_id, uint64_t from, bool *ret,
+    struct writ_err *err)
+{
+    struct writ_sql_statement *s = contents->statements[SQL_ONE];
+
+    writ_sql_bind_text(s, 1, decision_id);
+    writ_sql_bind_int(s, 2, 1);
+    writ_sql_bind_int(s, 3, 1);
+    writ_sql_bind_int(s, 4, (int64_t)from);
+    return next_row(contents, SQL_ONE, ret, err);
+}
+
 static WRIT_RESULT
 get_one(struct writ_contents *contents, struct writ_view decision_id, struct reading *reading,
     struct writ_contents_call *ret, struct writ_err *err)
 {
     struct writ_sql_statement *s = contents->statements[SQL_ONE];
     struct writ_err why = {0};
+    uint64_t from = 0;
     bool row = false;
 
-    writ_sql_bind_text(s, 1, decision_id);
-    writ_sql_bind_int(s, 2, 1);
-    writ_sql_bind_int(s, 3, 1);
-    WRIT_TRY(next_row(contents, SQL_ONE, &row, err));
+    WRIT_TRY(writ_span_from(&contents->span, contents->sql, decision_id, &from, err));
+    WRIT_TRY(find_one(contents, decision_id, from, &row, err));
+    if (!row && from > 0) { /* all of the log */
+        writ_sql_reset(s);
+        WRIT_TRY(find_one(contents, decision_id, 0, &row, err));
+    }
     if (!row) {
         WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no decision of that id");
     }

@@ -39,6 +39,7 @@ static const char *const texts[SQL_COUNT] = {
 struct writ_reader {
     struct writ_sql *sql;
     struct writ_sql_statement *statements[SQL_COUNT];
+    struct writ_span span;
 };
 
 /* ---- opening ---- */
@@ -78,6 +79,7 @@ writ_reader_close(struct writ_reader *reader)
         return;
     }
     writ_sql_finalize_all(reader->statements, SQL_COUNT);
+    writ_span_wipe(&reader->span);
     writ_sql_close(reader->sql);
     writ_free(reader);
 }
@@ -108,6 +110,31 @@ static void
 end(struct writ_reader *reader)
 {
     writ_sql_rollback(reader->sql);
+}
+
+static WRIT_RESULT
+step_call(struct writ_reader *reader, struct writ_view id, uint64_t from, bool *ret_row,
+    struct writ_err *err)
+{
+    writ_sql_bind_text_or_null(reader->statements[SQL_CALL], 1, id);
+    writ_sql_bind_int(reader->statements[SQL_CALL], 2, (int64_t)from);
+    return next_row(reader, SQL_CALL, ret_row, err);
+}
+
+/* Steps to the first record of a call, or of a review. */
+static WRIT_RESULT
+first_of_call(struct writ_reader *reader, struct writ_view id, bool *ret_row, struct writ_err *err)
+{
+    uint64_t from = 0;
+
+    WRIT_TRY(writ_span_from(&reader->span, reader->sql, id, &from, err));
+    WRIT_TRY(step_call(reader, id, from, ret_row, err));
+    if (from == 0 ||
+        (*ret_row && writ_sql_int(reader->statements[SQL_CALL], 1) == WRIT_ROW_DECISION)) {
+        return WRIT_DONE;
+    }
+    end_rows(reader, SQL_CALL);
+    return step_call(reader, id, 0, ret_row, err);
 }
 
 /* Fails because something is not there; it may have been removed. */
@@ -442,13 +469,13 @@ writ_reader_record(struct writ_reader *reader, uint64_t leaf, struct writ_arena 
 
 /* Takes decision and outcome from the rows of one decision_id, and where its review ended. */
 static WRIT_RESULT
-read_call(struct writ_reader *reader, struct writ_arena *arena, struct writ_reader_call *call,
-    uint64_t *boundary, uint64_t *review, struct writ_err *err)
+read_call(struct writ_reader *reader, struct writ_view decision_id, struct writ_arena *arena,
+    struct writ_reader_call *call, uint64_t *boundary, uint64_t *review, struct writ_err *err)
 {
     struct writ_sql_statement *s = reader->statements[SQL_CALL];
     bool row = false;
 
-    WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    WRIT_TRY(first_of_call(reader, decision_id, &row, err));
     while (row) {
         uint64_t leaf = (uint64_t)writ_sql_int(s, 0);
         int kind = (int)writ_sql_int(s, 1);
@@ -524,8 +551,7 @@ show(struct writ_reader *reader, struct writ_view decision_id, struct writ_arena
     uint64_t boundary = 0, review = 0;
     writ_result result;
 
-    writ_sql_bind_text_or_null(reader->statements[SQL_CALL], 1, decision_id);
-    result = read_call(reader, arena, call, &boundary, &review, err);
+    result = read_call(reader, decision_id, arena, call, &boundary, &review, err);
     end_rows(reader, SQL_CALL);
     WRIT_TRY(result);
     WRIT_TRY(read_successor(reader, arena, call, err));
@@ -631,8 +657,7 @@ tell_decision(
     struct writ_sql_statement *s = reader->statements[SQL_CALL];
     bool row = false;
 
-    writ_sql_bind_text_or_null(s, 1, id);
-    WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    WRIT_TRY(first_of_call(reader, id, &row, err));
     while (row && telling->goes_on) {
         uint64_t leaf = (uint64_t)writ_sql_int(s, 0);
         int kind = (int)writ_sql_int(s, 1);
@@ -746,7 +771,7 @@ writ_reader_facts(struct writ_reader *reader,
 /* ---- reviews ---- */
 
 static WRIT_RESULT
-read_review_records(struct writ_reader *reader, struct writ_arena *arena,
+read_review_records(struct writ_reader *reader, struct writ_view id, struct writ_arena *arena,
     struct writ_reader_review *review, struct writ_err *err)
 {
     struct writ_sql_statement *s = reader->statements[SQL_CALL];
@@ -757,7 +782,7 @@ read_review_records(struct writ_reader *reader, struct writ_arena *arena,
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
     }
     review->records = records;
-    WRIT_TRY(next_row(reader, SQL_CALL, &row, err));
+    WRIT_TRY(first_of_call(reader, id, &row, err));
     while (row) {
         int kind = (int)writ_sql_int(s, 1);
 
@@ -786,8 +811,7 @@ read_review(struct writ_reader *reader, struct writ_view id, struct writ_arena *
     bool row = false;
     writ_result result;
 
-    writ_sql_bind_text_or_null(reader->statements[SQL_CALL], 1, id);
-    result = read_review_records(reader, arena, review, err);
+    result = read_review_records(reader, id, arena, review, err);
     end_rows(reader, SQL_CALL);
     WRIT_TRY(result);
     writ_sql_bind_text_or_null(s, 1, id);

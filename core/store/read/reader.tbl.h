@@ -10,8 +10,13 @@
     "r.flags, r.seq, r.time_us, o.leaf, o.verdict, b.seal_leaf, n.leaf, o.time_us "                \
     "FROM record AS r JOIN boundary AS b ON b.id = r.boundary "                                    \
     "LEFT JOIN record AS o ON o.decision_id = r.decision_id AND o.kind = 2 "             \
-    "AND o.leaf > r.leaf "                       \
-    "LEFT JOIN record AS n ON n.about = r.leaf AND n.kind = 1 AND n.leaf > r.leaf "
+    "AND o.leaf > r.leaf AND o.leaf <= coalesce(b.seal_leaf, 9223372036854775807) "                \
+    "LEFT JOIN record AS n ON n.about = r.leaf AND n.kind = 1 AND n.leaf > r.leaf "                \
+    "AND n.leaf <= coalesce(b.seal_leaf, 9223372036854775807) "
+/* The record r. Not a join: over many partitions PostgreSQL may read all bodies for one. */
+#define WRIT_READER_TEXT                                                                           \
+    "(SELECT line_at(bytes, r.leaf - leaf) FROM body WHERE leaf <= r.leaf "                        \
+    "ORDER BY leaf DESC LIMIT 1) "
 #define WRIT_READER_STATEMENTS(X)                                                                  \
     X(LIST, WRIT_SQL_MANY WRIT_READER_ITEMS                                                                      \
       "WHERE r.kind = 1 AND (b.tenant = ?1 OR ?1 IS NULL) "                                        \
@@ -22,15 +27,13 @@
     X(CHANGED, WRIT_SQL_MANY WRIT_READER_ITEMS                                                                   \
       "WHERE r.kind = 1 AND r.decision_id IN (SELECT decision_id FROM record "                     \
       "WHERE leaf >= ?1 AND leaf < ?2) ORDER BY r.leaf")                                           \
-    X(CALL, "SELECT r.leaf, r.kind, r.boundary, "                                  \
-      "line_at(y.bytes, r.leaf - y.leaf) FROM record AS r JOIN body AS y "                         \
-      "ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) WHERE r.decision_id = ? ORDER BY r.leaf")                 \
+    X(CALL, "SELECT r.leaf, r.kind, r.boundary, " WRIT_READER_TEXT "FROM record AS r "              \
+      "WHERE r.decision_id = ?1 AND r.leaf >= ?2 ORDER BY r.leaf")                                 \
     X(BOUNDARY, "SELECT tenant, name, seal_leaf, first_leaf FROM boundary WHERE id = ?")           \
     X(BOUNDARY_NAMED, "SELECT id, tenant, seal_leaf, first_leaf FROM boundary "                    \
       "WHERE name = ?1 AND (tenant = ?2 OR ?2 IS NULL)")                                           \
-    X(SUCCESSOR, "SELECT decision_id FROM record WHERE about = ? AND kind = 1")                    \
-    X(NEAR, "SELECT r.decision_id, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r JOIN body AS y " \
-      "ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "                             \
+    X(SUCCESSOR, "SELECT decision_id FROM record WHERE about = ?1 AND kind = 1 AND leaf > ?1")                    \
+    X(NEAR, "SELECT r.decision_id, " WRIT_READER_TEXT "FROM record AS r "                           \
       "WHERE r.leaf >= ?1 AND r.leaf <= ?2 AND r.kind = 1 ORDER BY r.leaf")                        \
     X(BODY, "SELECT line_at(bytes, ?1 - leaf) FROM body WHERE leaf <= ?1 "                         \
       "ORDER BY leaf DESC LIMIT 1")                                                                \
@@ -53,8 +56,7 @@
     X(REVIEWS, WRIT_SQL_MANY "SELECT id FROM review ORDER BY leaf")                                              \
     X(REVIEW, "SELECT arguments FROM review WHERE id = ?")                                         \
     X(SESSION, "SELECT value, expires_us FROM session WHERE hash = ?")                             \
-    X(RANGE, WRIT_SQL_MANY "SELECT r.leaf, r.kind, line_at(y.bytes, r.leaf - y.leaf) FROM record AS r "          \
-      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
+    X(RANGE, WRIT_SQL_MANY "SELECT r.leaf, r.kind, " WRIT_READER_TEXT "FROM record AS r "           \
       "WHERE r.leaf >= ?1 AND r.leaf <= ?2 AND r.boundary = ?3 ORDER BY r.leaf")
 /* clang-format on */
 

@@ -355,7 +355,7 @@ read_story(struct writ_ledger *ledger, struct writ_view id, struct writ_reviewed
     struct writ_disk *disk = &ledger->disk;
     bool row = false;
 
-    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", id));
+    WRIT_TRY(writ_disk_records(disk, id, &row, err));
     while (row) {
         uint64_t leaf = (uint64_t)writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 0);
 
@@ -444,7 +444,7 @@ find_opening(struct writ_disk *disk, struct writ_view id, struct writ_arena *are
     uint64_t *ret_leaf, struct writ_view *ret, struct writ_err *err)
 {
     bool row = false;
-    writ_result result = writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", id);
+    writ_result result = writ_disk_records(disk, id, &row, err);
 
     while (writ_is_ok(result) && row &&
            writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) != WRIT_ROW_REVIEW) {

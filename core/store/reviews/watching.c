@@ -24,7 +24,7 @@ read_records(struct writ_ledger *ledger, struct writ_entry *entry, struct writ_r
     }
     get->records = records;
     get->records_n = 0;
-    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", get->id));
+    WRIT_TRY(writ_disk_records(disk, get->id, &row, err));
     while (row && get->records_n < WRIT_REVIEW_VOTES_MAX + 8) {
         int64_t kind = writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1);
         struct writ_view body =

@@ -92,8 +92,7 @@ read_outcome(struct writ_ledger *ledger, struct writ_view decision_id, struct wr
     struct writ_view body = {NULL, 0};
     uint64_t leaf = 0;
     bool row = false;
-    writ_result result =
-        writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", decision_id);
+    writ_result result = writ_disk_records(disk, decision_id, &row, err);
 
     while (writ_is_ok(result) && row) {
         if (writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_OUTCOME) {

@@ -243,8 +243,7 @@ read_decision(struct writ_ledger *ledger, struct writ_entry_call *c, struct writ
     struct writ_disk *disk = &ledger->disk;
     struct writ_view body = {NULL, 0};
     bool row = false;
-    writ_result result =
-        writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", c->decision_id);
+    writ_result result = writ_disk_records(disk, c->decision_id, &row, err);
 
     if (writ_is_ok(result) && row &&
         writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_DECISION) {
@@ -298,8 +297,7 @@ read_end(struct writ_ledger *ledger, struct writ_entry_call *c, struct writ_aren
     struct writ_view body = {NULL, 0};
     uint64_t leaf = 0;
     bool row = false;
-    writ_result result =
-        writ_disk_query(disk, WRIT_SQL_REVIEW_RECORDS, &row, err, "t", c->decision_id);
+    writ_result result = writ_disk_records(disk, c->decision_id, &row, err);
 
     while (writ_is_ok(result) && row) {
         if (writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_OUTCOME) {
