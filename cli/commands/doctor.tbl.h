@@ -53,7 +53,7 @@
         "a key for credentials was rotated out more than a day ago and still verifies",            \
         "Retire it: `writ keys retire --dir KEYS --kid KID`, then reload the gateway.")            \
     X(MARK_KEY_UNUSABLE, "mark_key_unusable", "keys", ERROR,                                       \
-        "`mark.key` in the key directory is damaged, or open to other users: a policy that follows values does not start", \
+        "`mark.key` in the key directory is damaged, or open to other users: a gateway with SQLite, or whose policy follows values, does not start", \
         "Restore the file from another gateway of the ledger or from a backup, with mode 600.")    \
     X(MARK_KEY_OTHER, "mark_key_other", "keys", ERROR,                                             \
         "the newest marks of the ledger are under another `mark.key`: values that earlier records saw are not found", \

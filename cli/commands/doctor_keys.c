@@ -81,18 +81,12 @@ look_at_key(struct writ_doctor *d, const struct writ_keyring_key *key)
     }
 }
 
-static void
-mark_key_freep(struct writ_mark_key **key)
-{
-    writ_mark_key_free(*key);
-}
-
 /* The key of marks, and that of the newest record. A ledger that cannot be read is said elsewhere.
  * Without the file the gateway makes one, which is right for a ledger without marks alone. */
 static void
 look_at_mark_key(struct writ_doctor *d)
 {
-    WRIT_AUTO(struct writ_mark_key *, mark_key_freep) key = NULL;
+    writ_auto_mark_key key = NULL;
     struct writ_doctor_place place = writ_doctor_path(d->config->keys);
     char newest[WRIT_MARK_KEY_ID + 1];
     struct writ_err why = {0};

@@ -5,6 +5,7 @@
 #include "cli/commands/command.h"
 #include "evidence/json/write.h"
 #include "gateway/service/anchor.h"
+#include "gateway/state/mark_key.h"
 #include "store/disk/migrate.h"
 #include "store/ledger/ledger.h"
 #include "store/read/backup.h"
@@ -127,6 +128,8 @@ verify_members(struct writ_write *w, const struct writ_verify_report *report)
     writ_write_count(w, "in_flight", report->in_flight);
     writ_write_count(w, "checkpoints", report->checkpoints);
     writ_write_flag(w, "signatures_verified", report->is_signed);
+    writ_write_count(w, "unsigned", report->unsigned_records);
+    writ_write_flag(w, "unsigned_authenticated", report->tail_checked);
     writ_write_count(w, "late", report->late);
     writ_write_count(w, "problem_count", report->problems);
     writ_write_name(w, WRIT_LIT("problems"));
@@ -182,6 +185,11 @@ verify_text(struct writ_buf *out, const struct writ_verify_report *report)
         writ_buf_fmt(out, "; %llu by one that was revoked by then, under a later one by another",
             (unsigned long long)report->late);
     }
+    if (report->unsigned_records > 0) {
+        writ_buf_fmt(out, "; the last %llu are not signed yet%s",
+            (unsigned long long)report->unsigned_records,
+            report->tail_checked ? "" : ", and not authenticated");
+    }
     writ_buf_byte(out, '\n');
 }
 
@@ -189,17 +197,27 @@ static WRIT_RESULT
 verify(const struct writ_cli *cli, struct writ_verify_report *report, struct writ_err *err)
 {
     writ_auto_keyring ring = NULL;
+    writ_auto_mark_key marks = NULL;
+    struct writ_verify_sources sources = {
+        .path = writ_cli_operand(cli, 0).ptr, .archive = writ_cli_get(cli, "archive").ptr};
     struct writ_view keys = writ_cli_get(cli, "keys");
+    uint8_t tail[WRIT_LEDGER_TAIL_KEY];
     struct writ_progress progress;
     writ_result result;
 
     if (keys.ptr != NULL) {
         WRIT_TRY(writ_keydir_list(keys.ptr, &ring, err));
+        if (writ_is_ok(
+                writ_mark_key_read(keys.ptr, &marks, NULL)) && /* an auditor has no secrets */
+            writ_is_ok(writ_mark_key_tail(marks, tail, NULL))) {
+            sources.tail_key = writ_view((const char *)tail, sizeof tail);
+        }
     }
+    sources.ring = ring;
     progress = writ_progress_begin(cli, "records");
-    result = writ_verify_joined(writ_cli_operand(cli, 0).ptr, writ_cli_get(cli, "archive").ptr,
-        ring, writ_progress_step, &progress, report, err);
+    result = writ_verify_joined(&sources, writ_progress_step, &progress, report, err);
     writ_progress_end(&progress);
+    writ_wipe(tail, sizeof tail);
     return result;
 }
 

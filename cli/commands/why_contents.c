@@ -88,18 +88,12 @@ take_there(const struct writ_cli *cli, struct writ_why *why, struct writ_err *er
 
 /* ---- from the ledger */
 
-static void
-mark_key_freep(struct writ_mark_key **key)
-{
-    writ_mark_key_free(*key);
-}
-
 /* The key of the marks is looked for beside the others. Without it the texts have that state. */
 static WRIT_RESULT
 find_texts(struct writ_contents_source *source, struct writ_source_texts *texts,
     struct writ_why *why, struct writ_err *err)
 {
-    WRIT_AUTO(struct writ_mark_key *, mark_key_freep) key = NULL;
+    writ_auto_mark_key key = NULL;
     writ_result result = writ_mark_key_read(source->keys, &key, err);
 
     if (!writ_is_ok(result) && result.code != WRIT_E_ABSENT) {

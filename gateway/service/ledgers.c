@@ -6,7 +6,9 @@
 #include "crew/panel.h"
 #include "evidence/log/note.h"
 #include "gateway/service/anchor.h"
+#include "gateway/state/mark_key.h"
 #include "policy/model/rule.h"
+#include "store/sql/sql_uri.h"
 #include "store/trusted/keydir.h"
 #include "store/trusted/trusted.h"
 
@@ -112,6 +114,38 @@ put_name(const struct writ_config *config, struct writ_buf *ret, struct writ_err
     return writ_buf_check(ret, err);
 }
 
+struct tail_key {
+    uint8_t bytes[WRIT_LEDGER_TAIL_KEY];
+    struct writ_view key; /* ptr NULL: none */
+};
+
+static void
+tail_key_wipe(struct tail_key *tail)
+{
+    writ_wipe(tail, sizeof *tail);
+}
+
+/* There is none for a ledger that several gateways write, nor where the key directory has no mark
+ * key and takes none: then each group is signed. */
+static WRIT_RESULT
+read_tail_key(const struct writ_config *config, struct tail_key *ret, struct writ_err *err)
+{
+    writ_auto_mark_key key = NULL;
+    writ_result result;
+
+    if (writ_sql_is_uri(config->store)) {
+        return WRIT_DONE;
+    }
+    result = writ_mark_key_open(config->keys.ptr, &key, err);
+    if (result.code == WRIT_E_IO) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(result);
+    WRIT_TRY(writ_mark_key_tail(key, ret->bytes, err));
+    ret->key = writ_view((const char *)ret->bytes, sizeof ret->bytes);
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_ledgers_open(const struct writ_config *config, const struct writ_clock *clock, bool resume,
     const struct writ_ledger_reports *reports, struct writ_keyring **ret_keys,
@@ -121,6 +155,7 @@ writ_ledgers_open(const struct writ_config *config, const struct writ_clock *clo
     struct writ_ledger_options options = writ_ledger_options_default;
     writ_auto_buf pinned = writ_buf_make(WRIT_NOTE_BYTES_MAX);
     writ_auto_buf name = writ_buf_make(NAME_MAX_BYTES);
+    WRIT_AUTO(struct tail_key, tail_key_wipe) tail = {.key = {NULL, 0}};
     char policy[WRIT_DIGEST_TEXT];
 
     set_options(config, &options);
@@ -134,6 +169,8 @@ writ_ledgers_open(const struct writ_config *config, const struct writ_clock *clo
     options.sole = reports == NULL; /* a command */
     WRIT_TRY(writ_keydir_load(config->keys.ptr, ret_keys, err));
     options.keyring = *ret_keys;
+    WRIT_TRY(read_tail_key(config, &tail, err));
+    options.tail_key = tail.key;
     if (config->ledger.pinned.len > 0) {
         WRIT_TRY(
             writ_trusted_load(config->ledger.pinned.ptr, WRIT_TRUSTED_UNWRITABLE, &pinned, err));

@@ -79,6 +79,13 @@ writ_mark_key_read(const char *keys, struct writ_mark_key **ret, struct writ_err
     return read_or_make(keys, false, ret, err);
 }
 
+WRIT_RESULT
+writ_mark_key_tail(
+    const struct writ_mark_key *key, uint8_t ret[WRIT_LEDGER_TAIL_KEY], struct writ_err *err)
+{
+    return writ_mark_key_derive(key, WRIT_LIT("tail of the ledger"), ret, err);
+}
+
 /* ---- the key of the records */
 
 struct search {

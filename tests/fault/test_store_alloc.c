@@ -18,6 +18,7 @@ fill(struct writ_kit *kit)
 
     writ_kit_init(kit);
     writ_kit_hurry(kit);
+    writ_kit_sign_together(kit);
     writ_kit_open(kit);
     writ_kit_run(kit, (spec){.boundary = "one"});
     ck_assert_int_eq(writ_kit_seal(kit, "one", NULL), WRIT_OK);

@@ -17,6 +17,7 @@ static void
 fill(struct writ_kit *kit)
 {
     writ_kit_init(kit);
+    writ_kit_sign_together(kit);
     writ_contents_kit_key(kit);
     kit->options.retry_us = 1000;
     writ_kit_open(kit);

@@ -22,6 +22,7 @@ static void
 fill(struct writ_kit *kit)
 {
     writ_kit_init(kit);
+    writ_kit_sign_together(kit);
     writ_contents_kit_key(kit);
     writ_kit_open(kit);
     for (int i = 0; i < CALLS; i++) {

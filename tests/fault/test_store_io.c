@@ -159,6 +159,7 @@ run_trial(const struct writ_vfs_fault *fault, long nth, bool persistent)
 
     writ_kit_init(&t.kit);
     writ_kit_hurry(&t.kit);
+    writ_kit_sign_together(&t.kit);
     t.kit.options.busy_us = 2000;
     writ_kit_open(&t.kit);
     t.before = writ_kit_granted(&t.kit, (spec){0});
@@ -218,6 +219,7 @@ open_trial(const struct writ_vfs_fault *fault, long nth, bool persistent)
 
     writ_kit_init(&kit);
     writ_kit_hurry(&kit);
+    writ_kit_sign_together(&kit);
     writ_kit_open(&kit);
     writ_kit_run(&kit, (spec){.boundary = "done"});
     c = writ_kit_granted(&kit, (spec){0});

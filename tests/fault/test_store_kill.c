@@ -277,6 +277,7 @@ run_trial(enum writ_vfs_step step, enum writ_vfs_action action, long nth, const 
 
     writ_kit_init(&t.kit);
     writ_kit_hurry(&t.kit);
+    writ_kit_sign_together(&t.kit);
     run_child(&t, step, action, nth);
     if (t.finished) { /* with a manifest, and segments that it names */
         ck_assert_int_gt(
@@ -330,6 +331,7 @@ START_TEST(kill_at_each_step_of_a_recovery_keeps_every_entry)
 
     writ_kit_init(&t.kit);
     writ_kit_hurry(&t.kit);
+    writ_kit_sign_together(&t.kit);
     run_child(&t, WRIT_VFS_SYNC, WRIT_VFS_KILL_DONE, 4);
     for (bool died = true; died; nth++) {
         pid_t child = fork();

@@ -27,6 +27,7 @@ static void
 fill(struct writ_kit *kit)
 {
     writ_kit_init(kit);
+    writ_kit_sign_together(kit);
     kit->options.retry_us = 1000;
     kit->options.budget_window_us = 0;
     writ_kit_open(kit);

@@ -73,7 +73,9 @@ START_TEST(fill)
     };
     struct writ_kit_call *deny;
 
-    writ_kit_start(&kit);
+    writ_kit_init(&kit);
+    writ_kit_sign_together(&kit);
+    writ_kit_open(&kit);
     writ_kit_run(&kit, (spec){.boundary = "one"});
     ck_assert_int_eq(writ_kit_seal(&kit, "one", NULL), WRIT_OK);
     writ_kit_run(&kit, (spec){.key = "k", .reservations = &budget, .reservations_n = 1});

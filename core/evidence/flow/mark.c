@@ -6,6 +6,7 @@
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #define BLOCK      16
 #define PADDING    0x80
@@ -79,6 +80,21 @@ struct writ_view
 writ_mark_key_id(const struct writ_mark_key *key)
 {
     return writ_view(key->id, WRIT_MARK_KEY_ID);
+}
+
+WRIT_RESULT
+writ_mark_key_derive(const struct writ_mark_key *key, struct writ_view label,
+    uint8_t ret[WRIT_MARK_DERIVED], struct writ_err *err)
+{
+    unsigned len = 0;
+
+    if (HMAC(EVP_sha256(), key->bytes, sizeof key->bytes, (const uint8_t *)label.ptr, label.len,
+            ret, &len) == NULL ||
+        len != WRIT_MARK_DERIVED) {
+        ERR_clear_error();
+        WRIT_FAIL(err, WRIT_E_CRYPTO, "HMAC-SHA256 failed in the library");
+    }
+    return WRIT_DONE;
 }
 
 /* ---- blocks ---- */

@@ -27,8 +27,24 @@ WRIT_RESULT writ_mark_key_of(
 /** Wipes and frees. NULL is permitted. */
 void writ_mark_key_free(struct writ_mark_key *key);
 
+/** Frees at the end of the scope: writ_auto_mark_key x = NULL; */
+#define writ_auto_mark_key WRIT_AUTO(struct writ_mark_key *, writ_mark_key_release)
+
+static inline void
+writ_mark_key_release(struct writ_mark_key **key)
+{
+    writ_mark_key_free(*key);
+}
+
 /** The name of the key: hexadecimal digits that do not reveal it. Borrowed until it is freed. */
 struct writ_view writ_mark_key_id(const struct writ_mark_key *key);
+
+#define WRIT_MARK_DERIVED 32 /* bytes */
+
+/** Another key that reveals nothing of this one: HMAC-SHA256 (RFC 2104) of a label, which is that
+ * of no other key. Wipe it. WRIT_E_CRYPTO. */
+WRIT_RESULT writ_mark_key_derive(const struct writ_mark_key *key, struct writ_view label,
+    uint8_t ret[WRIT_MARK_DERIVED], struct writ_err *err);
 
 /** Memory of a list for most results; longer ones use the heap. */
 struct writ_mark_room {

@@ -8,8 +8,8 @@
  * to the next row, one per line (lines.h): a row for each would cost as much as everything else of
  * a record. The other tables are small.
  *
- * `head` has one row for each group: the checkpoint over all records so far, and nodes of the tree
- * (heads.h).
+ * `head` has one row for each group: nodes of the tree, and in `note` the checkpoint over all records
+ * so far, or a MAC of 32 bytes (heads.h).
  *
  * Retention removes records from the left, in whole groups, when an archive has them
  * (write/removing.h): then the log begins at the first row of `record`. The facts among them stay

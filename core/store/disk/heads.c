@@ -5,8 +5,12 @@
 #include "store/disk/disk.h"
 #include "store/tables/entry.h"
 
+#include <openssl/err.h>
+#include <openssl/hmac.h>
+
 #define ORIGIN_MAX      WRIT_LEDGER_ORIGIN_MAX
 #define CHECKPOINT_ROOM 512 /* bytes of the text of most */
+#define MAC_ROOM        (ORIGIN_MAX + 32 + WRIT_TREE_LEVELS * WRIT_DIGEST_BYTES)
 
 static const char id_text[] = "SELECT value, name = 'origin' FROM meta "
                               "WHERE name IN ('ledger', 'origin') ORDER BY name DESC LIMIT 1";
@@ -14,6 +18,8 @@ static const char id_text[] = "SELECT value, name = 'origin' FROM meta "
 static const char time_text[] = "SELECT time_us FROM record WHERE leaf >= ? ORDER BY leaf LIMIT 1";
 static const char at_text[] =
     "SELECT leaf, size, nodes, note FROM head WHERE leaf <= ? ORDER BY leaf DESC LIMIT 1";
+static const char last_text[] = "SELECT leaf, size, nodes, note FROM head "
+                                "WHERE " WRIT_HEADS_NOTED " ORDER BY leaf DESC LIMIT 1";
 
 /* ---- who signs ---- */
 
@@ -113,6 +119,45 @@ writ_heads_sign(const struct writ_heads_trust *trust, const struct writ_tree_edg
     WRIT_TRY(writ_buf_check(&text, err));
     return writ_heads_sign_text(trust, writ_buf_view(&text), note, err);
 }
+
+/* ---- in place of a signature ---- */
+
+WRIT_RESULT
+writ_heads_mac(const struct writ_heads_trust *trust, struct writ_view key,
+    const struct writ_tree_edge *edge, uint8_t ret[WRIT_HEADS_MAC], struct writ_err *err)
+{
+    char room[MAC_ROOM];
+    writ_auto_buf text = writ_buf_from(room, sizeof room, sizeof room);
+    unsigned len = 0;
+
+    writ_buf_put(&text, writ_buf_view(&trust->origin));
+    writ_buf_fmt(&text, "\n%llu\n", (unsigned long long)edge->size);
+    writ_buf_put(&text,
+        writ_view((const char *)edge->roots, writ_tree_edge_count(edge) * sizeof edge->roots[0]));
+    WRIT_TRY(writ_buf_check(&text, err));
+    if (HMAC(EVP_sha256(), key.ptr, (int)key.len, (const uint8_t *)text.ptr, text.len, ret, &len) ==
+            NULL ||
+        len != WRIT_HEADS_MAC) {
+        ERR_clear_error();
+        WRIT_FAIL(err, WRIT_E_CRYPTO, "HMAC-SHA256 failed in the library");
+    }
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_heads_check_mac(const struct writ_heads_trust *trust, struct writ_view key,
+    const struct writ_tree_edge *edge, struct writ_view mac, struct writ_err *err)
+{
+    uint8_t wanted[WRIT_HEADS_MAC];
+
+    WRIT_TRY(writ_heads_mac(trust, key, edge, wanted, err));
+    if (!writ_view_equal_secret(writ_view((const char *)wanted, sizeof wanted), mac)) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "the MAC is not that of these records");
+    }
+    return WRIT_DONE;
+}
+
+/* ---- who is believed ---- */
 
 /* Reads the time of the last of the first `size` records; leaves `ret` alone when that record is
  * missing. */
@@ -267,7 +312,15 @@ writ_heads_open(struct writ_sql *sql, struct writ_heads *ret, struct writ_err *e
 {
     struct writ_heads heads = {.sql = sql};
 
-    WRIT_TRY(writ_sql_prepare(sql, at_text, &heads.at, err));
+    writ_result result = writ_sql_prepare(sql, at_text, &heads.at, err);
+
+    if (writ_is_ok(result)) {
+        result = writ_sql_prepare(sql, last_text, &heads.last, err);
+    }
+    if (!writ_is_ok(result)) {
+        writ_heads_close(&heads);
+        return result;
+    }
     *ret = heads;
     return WRIT_DONE;
 }
@@ -276,6 +329,7 @@ void
 writ_heads_close(struct writ_heads *heads)
 {
     writ_sql_finalize(heads->at);
+    writ_sql_finalize(heads->last);
     *heads = (struct writ_heads){0};
 }
 
@@ -293,22 +347,22 @@ find(struct writ_heads *heads, uint64_t leaf, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* The head at which the statement stands. */
 static WRIT_RESULT
-read_head(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena, struct writ_head *head,
+take_head(struct writ_sql_statement *s, struct writ_arena *arena, struct writ_head *head,
     struct writ_err *err)
 {
-    WRIT_TRY(find(heads, leaf, err));
     *head = (struct writ_head){
-        .leaf = (uint64_t)writ_sql_int(heads->at, 0),
-        .size = (uint64_t)writ_sql_int(heads->at, 1),
+        .leaf = (uint64_t)writ_sql_int(s, 0),
+        .size = (uint64_t)writ_sql_int(s, 1),
         .nodes = writ_view("", 0),
         .note = writ_view("", 0),
     };
     if (arena == NULL) {
         return WRIT_DONE;
     }
-    head->nodes = writ_view_copy(writ_sql_bytes(heads->at, 2), arena);
-    head->note = writ_view_copy(writ_sql_bytes(heads->at, 3), arena);
+    head->nodes = writ_view_copy(writ_sql_bytes(s, 2), arena);
+    head->note = writ_view_copy(writ_sql_bytes(s, 3), arena);
     if (head->nodes.ptr == NULL || head->note.ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a checkpoint");
     }
@@ -320,9 +374,33 @@ writ_heads_at(struct writ_heads *heads, uint64_t leaf, struct writ_arena *arena,
     struct writ_head *ret, struct writ_err *err)
 {
     struct writ_head head = {0};
-    writ_result result = read_head(heads, leaf, arena, &head, err);
+    writ_result result = find(heads, leaf, err);
 
+    if (writ_is_ok(result)) {
+        result = take_head(heads->at, arena, &head, err);
+    }
     writ_sql_reset(heads->at);
+    if (writ_is_ok(result)) {
+        *ret = head;
+    }
+    return result;
+}
+
+WRIT_RESULT
+writ_heads_last(
+    struct writ_heads *heads, struct writ_arena *arena, struct writ_head *ret, struct writ_err *err)
+{
+    struct writ_head head = {0};
+    bool row = false;
+    writ_result result = writ_sql_step(heads->last, &row, err);
+
+    if (writ_is_ok(result) && !row) {
+        result = writ_fail(err, WRIT_E_ABSENT, "there is no checkpoint");
+    }
+    if (writ_is_ok(result)) {
+        result = take_head(heads->last, arena, &head, err);
+    }
+    writ_sql_reset(heads->last);
     if (writ_is_ok(result)) {
         *ret = head;
     }

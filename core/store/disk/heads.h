@@ -5,6 +5,10 @@
  * before, in the order of writ_tree_grow. So a group costs the same however long the log is, and a
  * few reads of the table find every node of every tree, and with it every proof.
  *
+ * A signature takes longer than all else of a small group. So a group that follows a signed one
+ * within milliseconds may have the MAC of its edge in place of a checkpoint: the next checkpoint,
+ * which follows as soon (write/signing.h), is over its records too.
+ *
  * Any connection can read. One thread; everything blocks on the disk. */
 #ifndef WRIT_STORE_HEADS_H
 #define WRIT_STORE_HEADS_H
@@ -63,6 +67,25 @@ WRIT_RESULT writ_heads_believe(const struct writ_heads_trust *trust, struct writ
 WRIT_RESULT writ_heads_is_late(
     const struct writ_heads_trust *trust, struct writ_view note, bool *ret, struct writ_err *err);
 
+#define WRIT_HEADS_MAC   32                  /* bytes; no note is as short */
+#define WRIT_HEADS_NOTED "length(note) > 32" /* SQL: the row has a checkpoint */
+
+/** Whether a group ends with a MAC in place of a checkpoint. */
+static inline bool
+writ_heads_is_mac(struct writ_view note)
+{
+    return note.len == WRIT_HEADS_MAC;
+}
+
+/** The MAC of a tree of this ledger: HMAC-SHA256 (RFC 2104) of its origin, its size and the roots
+ * of its edge. WRIT_E_CRYPTO. */
+WRIT_RESULT writ_heads_mac(const struct writ_heads_trust *trust, struct writ_view key,
+    const struct writ_tree_edge *edge, uint8_t ret[WRIT_HEADS_MAC], struct writ_err *err);
+
+/** Whether a MAC is that of a tree, in constant time. WRIT_E_MISMATCH, WRIT_E_CRYPTO. */
+WRIT_RESULT writ_heads_check_mac(const struct writ_heads_trust *trust, struct writ_view key,
+    const struct writ_tree_edge *edge, struct writ_view mac, struct writ_err *err);
+
 /** Appends a signature of the ledger's key under a text that is not a checkpoint. WRIT_E_CRYPTO,
  * and the failures of the buffer. */
 WRIT_RESULT writ_heads_sign_text(const struct writ_heads_trust *trust, struct writ_view text,
@@ -83,7 +106,7 @@ WRIT_RESULT writ_heads_who_signed(const struct writ_heads_trust *trust,
 /** The heads of a ledger, on the caller's connection. */
 struct writ_heads {
     struct writ_sql *sql;
-    struct writ_sql_statement *at;
+    struct writ_sql_statement *at, *last;
 };
 
 WRIT_RESULT writ_heads_open(struct writ_sql *sql, struct writ_heads *ret, struct writ_err *err);
@@ -94,7 +117,7 @@ void writ_heads_close(struct writ_heads *heads);
 struct writ_head {
     uint64_t leaf, size;    /* the first record of its group; how many there are after it */
     struct writ_view nodes; /* that are complete with the records from `leaf` on */
-    struct writ_view note;
+    struct writ_view note;  /* or a MAC */
 };
 
 /** The head of the group that contains record `leaf`; for UINT64_MAX the last head. Texts are in
@@ -105,6 +128,10 @@ WRIT_RESULT writ_heads_at(struct writ_heads *heads, uint64_t leaf, struct writ_a
 
 /** The digest of a record of the group, among the nodes of its head. False: it is not there. */
 bool writ_heads_digest(const struct writ_head *head, uint64_t leaf, struct writ_digest *ret);
+
+/** The last head with a checkpoint, as writ_heads_at. */
+WRIT_RESULT writ_heads_last(struct writ_heads *heads, struct writ_arena *arena,
+    struct writ_head *ret, struct writ_err *err);
 
 /** The stored nodes, for proofs. A missing node is WRIT_E_MISMATCH. Borrowed until the heads are
  * closed. */

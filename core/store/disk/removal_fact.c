@@ -65,7 +65,7 @@ check_covered(struct writ_heads *heads, const struct writ_heads_trust *trust,
     struct writ_tree_proof proof;
 
     writ_arena_reset(arena);
-    WRIT_TRY(writ_heads_at(heads, UINT64_MAX, arena, &head, err));
+    WRIT_TRY(writ_heads_last(heads, arena, &head, err));
     WRIT_TRY(writ_heads_believe(trust, head.note, true, &checkpoint, err));
     WRIT_TRY(writ_tree_prove_inclusion(&source, f->leaf, checkpoint.size, &proof, err));
     return writ_tree_check_inclusion(

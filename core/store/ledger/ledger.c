@@ -15,6 +15,7 @@
 #include "store/write/ending.h"
 #include "store/write/erasing.h"
 #include "store/write/group.h"
+#include "store/write/signing.h"
 #include "store/write/store.h"
 
 #include <errno.h>
@@ -97,6 +98,7 @@ ledger_free(struct writ_ledger *ledger)
     writ_disk_close(&ledger->disk);
     writ_file_wipe(&ledger->file); /* last: the lock is held until everything is closed */
     writ_inbox_wipe(&ledger->inbox);
+    writ_signing_wipe(ledger);
     writ_free(ledger);
 }
 
@@ -215,6 +217,7 @@ open_parts(struct writ_ledger *ledger, const char *path, struct writ_err *err)
 {
     WRIT_TRY(make_memory(ledger, err));
     WRIT_TRY(open_files(ledger, path, err));
+    writ_signing_init(ledger);
     WRIT_TRY(writ_opening_check(ledger, err));
     ledger->log.opened = ledger->log.edge.size;
     ledger->pool.at = ledger->log.edge.size; /* a watcher looks once itself for what was before */

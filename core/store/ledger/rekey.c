@@ -36,7 +36,8 @@ check_opened(struct rekeying *r, bool *ret)
     return result.code == WRIT_E_MISMATCH ? WRIT_DONE : result;
 }
 
-/* Keeps the existing signature: a reader that verifies with the previous keys still can. */
+/* Keeps the existing signature: a reader that verifies with the previous keys still can. A group
+ * that is not signed yet is signed by the new key. */
 static WRIT_RESULT
 sign_last(struct rekeying *r)
 {
@@ -51,6 +52,9 @@ sign_last(struct rekeying *r)
         return WRIT_DONE;
     }
     WRIT_TRY(writ_heads_at(&r->heads, UINT64_MAX, r->arena, &head, r->err));
+    if (writ_heads_is_mac(head.note)) {
+        return WRIT_DONE;
+    }
     result = writ_heads_believe(&r->trust, head.note, true, &checkpoint, r->err);
     if (result.code != WRIT_E_MISMATCH) {
         return result;

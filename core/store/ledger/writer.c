@@ -26,6 +26,7 @@
 #include "store/write/removing.h"
 #include "store/write/sealing.h"
 #include "store/write/session_rows.h"
+#include "store/write/signing.h"
 #include "store/write/turn.h"
 #include "store/write/waiting.h"
 
@@ -395,6 +396,16 @@ writ_writer_publish(struct writ_ledger *ledger)
     writ_inbox_publish(&ledger->inbox, &health);
 }
 
+static void
+sign(struct writ_ledger *ledger)
+{
+    struct writ_err err = {0};
+
+    if (!writ_is_ok(writ_signing_work(ledger, &err))) {
+        writ_group_trouble(ledger, &err);
+    }
+}
+
 /* While refusing, the writer checks for the end of the trouble without a call. */
 static int64_t
 rest_us(const struct writ_ledger *ledger)
@@ -403,6 +414,7 @@ rest_us(const struct writ_ledger *ledger)
                        ? ledger->options.retry_us
                        : WRIT_STORE_TICK_US;
 
+    rest = writ_signing_rest_us(ledger, rest);
     return writ_fleet_rest_us(
         ledger, writ_removing_rest_us(ledger, writ_erasing_rest_us(ledger, rest)));
 }
@@ -429,6 +441,7 @@ writ_writer_run(void *arg)
         }
         writ_fleet_tick(ledger);
         tick(ledger, idle);
+        sign(ledger);
         writ_erasing_work(ledger, idle);
         writ_removing_work(ledger, idle);
         checkpoint(ledger, idle);
@@ -448,6 +461,7 @@ writ_writer_run(void *arg)
         writ_writer_publish(ledger);
         tell(WRIT_TAKE(ledger->over));
     }
+    writ_signing_close(ledger);
     writ_manifest_close(ledger);
     return NULL;
 }

@@ -51,6 +51,9 @@ struct writ_check {
     uint64_t group_leaf, group_end; /* the present group, as its head says */
     uint64_t late, late_leaf;       /* checkpoints by a revoked key that no trusted one follows yet,
                                        and the first of them */
+    uint64_t size;                  /* of the log when the verification began */
+    uint64_t signed_size;           /* records that a checkpoint is over, so far */
+    struct writ_view tail_key;      /* for the MAC of the last group; ptr NULL: none */
     bool lost;                      /* after a gap: the tree cannot be continued */
     uint64_t successors;            /* decisions that follow another one */
     struct {

@@ -1,5 +1,6 @@
 /* The tree grows with every body. At the end of a group its nodes are compared with the stored
- * ones, and its root with the checkpoint. After a gap the tree cannot be checked any more. */
+ * ones, and its root with the checkpoint, if it has one. After a gap the tree cannot be checked any
+ * more. */
 #include "store/read/check.h"
 
 /* The head of the group that begins with the present record. */
@@ -56,6 +57,25 @@ judge_late(struct writ_check *v, bool is_late)
     }
 }
 
+/* A group without a checkpoint: the next one is over it, or it is one of the last. */
+static WRIT_RESULT
+check_mac(struct writ_check *v, struct writ_view mac)
+{
+    writ_result result;
+
+    if (v->group_end != v->size || v->tail_key.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    result = writ_heads_check_mac(&v->trust, v->tail_key, &v->edge, mac, v->err);
+    if (result.code != WRIT_E_MISMATCH) {
+        WRIT_TRY(result);
+    }
+    v->report->tail_checked = true;
+    writ_check_expect(v, writ_is_ok(result),
+        "it is not signed yet, and not authenticated by the mark.key of the key directory");
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 believe(struct writ_check *v, struct writ_view note, struct writ_checkpoint *checkpoint,
     bool *ret_is_read)
@@ -92,7 +112,6 @@ end_group(struct writ_check *v)
     bool is_read = false;
 
     WRIT_TRY(writ_heads_at(&v->heads, v->row.leaf, v->arena, &head, v->err));
-    v->report->checkpoints++;
     writ_check_expect(v, head.leaf == v->group_leaf && head.size == v->group_end,
         "the checkpoint over it is not that of its group");
     if (!writ_view_equal(head.nodes, writ_buf_view(&v->nodes))) {
@@ -105,6 +124,11 @@ end_group(struct writ_check *v)
         }
         WRIT_TRY(edge);
     }
+    if (writ_heads_is_mac(head.note)) {
+        return check_mac(v, head.note);
+    }
+    v->report->checkpoints++;
+    v->signed_size = v->group_end;
     WRIT_TRY(believe(v, head.note, &checkpoint, &is_read));
     WRIT_TRY(writ_tree_root(&v->edge, &root, v->err));
     writ_check_expect(v,
@@ -140,6 +164,9 @@ writ_check_tree_add(struct writ_check *v, struct writ_view body, uint64_t leaf)
 void
 writ_check_tree_end(struct writ_check *v)
 {
+    if (v->size > v->signed_size) {
+        v->report->unsigned_records = v->size - v->signed_size;
+    }
     if (v->late > 0) {
         writ_check_problem(v, v->late_leaf,
             "its checkpoint is signed only by a key that was revoked by then, and no later "

@@ -1175,6 +1175,12 @@ end(struct copying *c)
     if (c->report->verified.problems > 0 || c->complete) {
         return WRIT_DONE;
     }
+    if (c->report->verified.unsigned_records > 0) {
+        REFUSE(c, WRIT_E_MISMATCH,
+            "the last %llu records of FROM are not signed, since its gateway was killed: start it "
+            "once, which signs them, and run the copy again",
+            (unsigned long long)c->report->verified.unsigned_records);
+    }
     WRIT_TRY(check_unchanged(c));
     WRIT_TRY(begin(c));
     return finish(c, writ_sql_run(c->to.statements[SQL_COPYING_DROP], c->err));

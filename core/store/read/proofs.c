@@ -2,10 +2,12 @@
  * answer are under that head. */
 #include "store/read/proofs.h"
 
+#include "base/clock.h"
 #include "store/disk/disk.h"
 #include "store/disk/heads.h"
 
 #define HEAD_ARENA ((size_t)64 << 20) /* memory to read one head */
+#define SIGNED_US  INT64_C(1000000)   /* a gateway that lives signs within this time */
 
 struct writ_proofs {
     struct writ_sql *sql;
@@ -50,6 +52,39 @@ writ_proofs_origin(const struct writ_proofs *proofs)
     return writ_buf_view(&proofs->trust.origin);
 }
 
+/* A wait for the checkpoint over the records that were there when it began. */
+struct awaiting {
+    struct writ_proofs *proofs;
+    uint64_t size;
+    struct writ_head head;
+    writ_result result;
+    struct writ_err *err;
+};
+
+static bool
+is_covered(void *ctx)
+{
+    struct awaiting *a = ctx;
+
+    writ_arena_reset(a->proofs->arena);
+    a->result = writ_heads_last(&a->proofs->heads, a->proofs->arena, &a->head, a->err);
+    return (!writ_is_ok(a->result) && a->result.code != WRIT_E_ABSENT) ||
+           (writ_is_ok(a->result) && a->head.size >= a->size);
+}
+
+static WRIT_RESULT
+await_head(struct writ_proofs *proofs, struct writ_head *ret, struct writ_err *err)
+{
+    struct awaiting a = {.proofs = proofs, .err = err};
+
+    WRIT_TRY(writ_heads_at(&proofs->heads, UINT64_MAX, NULL, &a.head, err));
+    a.size = a.head.size;
+    writ_clock_wait(writ_clock_system(), SIGNED_US, is_covered, &a);
+    WRIT_TRY(a.result);
+    *ret = a.head;
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_proofs_head(struct writ_proofs *proofs, struct writ_checkpoint *ret,
     struct writ_view *ret_note, struct writ_err *err)
@@ -65,10 +100,10 @@ writ_proofs_head(struct writ_proofs *proofs, struct writ_checkpoint *ret,
         *ret_note = writ_buf_view(&proofs->pinned);
         return WRIT_DONE;
     }
-    writ_arena_reset(proofs->arena);
-    result = writ_heads_at(&proofs->heads, UINT64_MAX, proofs->arena, &head, err);
+    result = await_head(proofs, &head, err);
     if (result.code == WRIT_E_ABSENT) {
-        WRIT_FAIL(err, WRIT_E_ABSENT, "the ledger has no records, and so no checkpoint");
+        WRIT_FAIL(err, WRIT_E_ABSENT,
+            "the ledger has no records, or none that is signed, and so no checkpoint");
     }
     WRIT_TRY(result);
     WRIT_TRY(writ_heads_believe(&proofs->trust, head.note, true, &checkpoint, err));

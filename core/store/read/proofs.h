@@ -32,12 +32,14 @@ writ_proofs_release(struct writ_proofs **proofs)
 struct writ_view writ_proofs_origin(const struct writ_proofs *proofs);
 
 /**
- * Gives the last checkpoint, which covers all records, or the pinned one.
+ * Gives the last checkpoint, which covers all records, or the pinned one. A gateway signs some
+ * milliseconds after it wrote (write/signing.h), for which this waits; when none signs, as after a
+ * kill, the last records are not covered.
  *
  * @param ret, ret_note its content, and its bytes; borrowed until the next call
  *
  * @return WRIT_OK
- *         WRIT_E_ABSENT    there are no records
+ *         WRIT_E_ABSENT    there are no records, or none is signed
  *         WRIT_E_MISMATCH  no key of the ring signed it, or it is of another ledger
  *         WRIT_E_BUSY, WRIT_E_IO, WRIT_E_NOMEM, WRIT_E_CRYPTO
  */

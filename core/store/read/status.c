@@ -110,7 +110,7 @@ read_checkpoint(struct reading *r, struct writ_heads *heads, const struct writ_h
     struct writ_status *status = r->status;
     struct writ_checkpoint checkpoint = {0};
     struct writ_head head = {0};
-    writ_result result = writ_heads_at(heads, UINT64_MAX, status->arena, &head, r->err);
+    writ_result result = writ_heads_last(heads, status->arena, &head, r->err);
 
     if (result.code == WRIT_E_ABSENT) {
         return WRIT_DONE;

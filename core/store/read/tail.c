@@ -15,9 +15,12 @@
     "(SELECT min(+leaf) FROM record WHERE decision_id = r.decision_id) END AND d.kind = 1), "      \
     "h.note FROM record AS r "                                                                     \
     "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "                \
-    "JOIN head AS h ON h.leaf = (SELECT max(leaf) FROM head WHERE leaf <= r.leaf) "                \
+    "JOIN head AS h ON h.leaf = (SELECT leaf FROM head WHERE leaf >= (SELECT max(leaf) FROM head " \
+    "WHERE leaf <= r.leaf) AND " WRIT_HEADS_NOTED " ORDER BY leaf LIMIT 1) "                       \
     "WHERE r.leaf >= ?1 ORDER BY r.leaf LIMIT ?2"
-#define SIZE_SQL  "SELECT coalesce(max(leaf) + 1, 0) FROM record"
+#define SIZE_SQL                                                                                   \
+    "SELECT coalesce((SELECT size FROM head WHERE " WRIT_HEADS_NOTED                               \
+    " ORDER BY leaf DESC LIMIT 1), 0)"
 #define FIRST_SQL "SELECT coalesce(min(leaf), 0) FROM record"
 
 struct writ_tail {

@@ -164,6 +164,7 @@ head(struct writ_check *v, int64_t *ret_last)
     if (writ_sql_int(s, 4) != *ret_last + 1) {
         writ_check_problem(v, 0, "the last checkpoint is not over all records");
     }
+    v->size = (uint64_t)(*ret_last + 1);
     v->first = v->began = v->bodies_end = (uint64_t)writ_sql_int(s, 3);
     if (writ_sql_int(s, 1) != *ret_last || writ_sql_int(s, 2) < 0 || writ_sql_int(s, 3) < 0 ||
         writ_sql_int(s, 2) != writ_sql_int(s, 3)) {
@@ -297,12 +298,14 @@ writ_verify_ledger(const char *path, const struct writ_keyring *ring,
     bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
     struct writ_verify_report *ret, struct writ_err *err)
 {
-    return writ_verify_joined(path, NULL, ring, progress, ctx, ret, err);
+    const struct writ_verify_sources sources = {.path = path, .ring = ring};
+
+    return writ_verify_joined(&sources, progress, ctx, ret, err);
 }
 
 /* Verifies once; *ret_again: it must begin again. */
 static WRIT_RESULT
-verify_once(const char *path, const char *archive, const struct writ_keyring *ring,
+verify_once(const struct writ_verify_sources *sources,
     bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
     struct writ_verify_report *report, bool *ret_again, struct writ_err *err)
 {
@@ -314,14 +317,16 @@ verify_once(const char *path, const char *archive, const struct writ_keyring *ri
         .scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE),
         .nodes = writ_buf_make(NODES_MAX),
         .read.bytes = writ_buf_make(WRIT_DISK_BYTES_MAX),
+        .tail_key = sources->tail_key,
         .err = err,
     };
-    writ_result result =
-        archive == NULL ? WRIT_DONE : writ_archive_read_open(archive, &v.archive, err);
+    writ_result result = sources->archive == NULL
+                             ? WRIT_DONE
+                             : writ_archive_read_open(sources->archive, &v.archive, err);
 
     *report = (struct writ_verify_report){0};
     if (writ_is_ok(result)) {
-        result = prepare(&v, path, ring);
+        result = prepare(&v, sources->path, sources->ring);
     }
     if (writ_is_ok(result)) {
         result = check_all(&v, progress, ctx);
@@ -333,7 +338,7 @@ verify_once(const char *path, const char *archive, const struct writ_keyring *ri
 }
 
 WRIT_RESULT
-writ_verify_joined(const char *path, const char *archive, const struct writ_keyring *ring,
+writ_verify_joined(const struct writ_verify_sources *sources,
     bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
     struct writ_verify_report *ret, struct writ_err *err)
 {
@@ -345,7 +350,7 @@ writ_verify_joined(const char *path, const char *archive, const struct writ_keyr
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to verify");
     }
     do {
-        result = verify_once(path, archive, ring, progress, ctx, report, &again, err);
+        result = verify_once(sources, progress, ctx, report, &again, err);
     } while (again);
     if (writ_is_ok(result)) {
         *ret = *report;

@@ -8,7 +8,8 @@
  * shadow mode granted it. Each review: its records follow from each other. The tree: each record is
  * the leaf that is stored, each checkpoint has the root that the records give, and is signed: by a
  * key that is trusted for it, or by a key that was revoked by then, when a later trusted checkpoint
- * covers it.
+ * covers it. The last records may be unsigned yet (write/signing.h): they are counted, and compared
+ * with their MAC where the key for it is known.
  *
  * Of records that were removed (write/removing.h) the digests are checked, and that the log says
  * so. Other checks begin after them: a run that began before continues from the seq that it has,
@@ -43,15 +44,20 @@ WRIT_RESULT writ_verify_ledger(const char *path, const struct writ_keyring *ring
     bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
     struct writ_verify_report *ret, struct writ_err *err);
 
-/** As writ_verify_ledger, together with the archive in a folder (archive.h): its records are
- * checked in place of those that were removed. What is wrong with the archive is a problem of its
- * record.
- *
- * @param archive  NULL: none
- *
- * Also WRIT_E_ABSENT: the folder is not an archive. */
-WRIT_RESULT writ_verify_joined(const char *path, const char *archive,
-    const struct writ_keyring *ring, bool (*progress)(void *ctx, uint64_t done, uint64_t all),
-    void *ctx, struct writ_verify_report *ret, struct writ_err *err);
+/** What a verification reads. */
+struct writ_verify_sources {
+    const char *path;
+    const char *archive;             /* a folder (archive.h): its records are checked in place of
+                                        those that were removed; NULL: none */
+    const struct writ_keyring *ring; /* as writ_verify_ledger */
+    struct writ_view tail_key;       /* of the last records, while they are not signed (options.h);
+                                        ptr NULL: they are counted, and not authenticated */
+};
+
+/** As writ_verify_ledger. What is wrong with the archive is a problem of its record. Also
+ * WRIT_E_ABSENT: the folder is not an archive. */
+WRIT_RESULT writ_verify_joined(const struct writ_verify_sources *sources,
+    bool (*progress)(void *ctx, uint64_t done, uint64_t all), void *ctx,
+    struct writ_verify_report *ret, struct writ_err *err);
 
 #endif

@@ -1,7 +1,9 @@
 /* A ledger opens when nothing contradicts it: the last checkpoint, the edge under it, the records
  * of the last group, and every checkpoint that is known from outside. A failure to read any of
- * these refuses the ledger. */
+ * these refuses the ledger. What a killed ledger left unsigned is signed after all of them. */
 #include "store/start/opening.h"
+
+#include "store/write/signing.h"
 
 #define HEAD_ARENA (8 << 20) /* memory for the last row of `head` */
 
@@ -15,6 +17,10 @@ struct opening {
 
 #define REFUSE(o, ...) WRIT_FAIL((o)->err, WRIT_E_MISMATCH, __VA_ARGS__)
 
+#define UNSIGNED_HINT                                                                              \
+    ": restore mark.key of the key directory as it was; if it is lost, see `writ ledger verify`, " \
+    "and `writ ledger resume`"
+
 static WRIT_RESULT
 count_records(struct opening *o, uint64_t *ret)
 {
@@ -24,6 +30,34 @@ count_records(struct opening *o, uint64_t *ret)
 
     *ret = row ? (uint64_t)writ_disk_int(disk, WRIT_SQL_LAST_RECORD, 0) + 1 : 0;
     writ_disk_end(disk, WRIT_SQL_LAST_RECORD);
+    return result;
+}
+
+/* The ledger was killed before its last groups were signed. Gateways that share one sign each. */
+static bool
+is_unsigned(const struct opening *o)
+{
+    return o->ledger->sharing == NULL && writ_heads_is_mac(o->head.note);
+}
+
+static WRIT_RESULT
+check_mac(struct opening *o)
+{
+    struct writ_ledger *ledger = o->ledger;
+    struct writ_view key = ledger->options.tail_key;
+    writ_result result;
+
+    if (ledger->options.resume) {
+        return WRIT_DONE;
+    }
+    if (key.ptr == NULL) {
+        REFUSE(o, "the last records are not signed yet, and cannot be checked" UNSIGNED_HINT);
+    }
+    result = writ_heads_check_mac(&ledger->trust, key, &ledger->log.edge, o->head.note, o->err);
+    if (result.code == WRIT_E_MISMATCH) {
+        REFUSE(o, "the last records are not signed yet, and they, or the key for them, are not "
+                  "those of this ledger" UNSIGNED_HINT);
+    }
     return result;
 }
 
@@ -37,12 +71,15 @@ check_head(struct opening *o)
     struct writ_checkpoint checkpoint = {0};
     struct writ_digest root;
 
+    WRIT_TRY(writ_tree_edge_of(&source, o->head.size, &ledger->log.edge, o->err));
+    if (is_unsigned(o)) {
+        return check_mac(o);
+    }
     WRIT_TRY(writ_heads_believe(&ledger->trust, o->head.note, true, &checkpoint, o->err));
     if (checkpoint.size != o->head.size) {
         REFUSE(o, "the last checkpoint is over %llu records, and stands where %llu are",
             (unsigned long long)checkpoint.size, (unsigned long long)o->head.size);
     }
-    WRIT_TRY(writ_tree_edge_of(&source, o->head.size, &ledger->log.edge, o->err));
     WRIT_TRY(writ_tree_root(&ledger->log.edge, &root, o->err));
     if (!writ_digest_equal(&root, &checkpoint.root)) {
         REFUSE(o, "the root of the tree differs from the signed one: see `writ ledger "
@@ -206,7 +243,8 @@ check(struct opening *o)
     for (uint64_t leaf = o->head.leaf; leaf < o->head.size; leaf++) {
         WRIT_TRY(check_record(o, leaf));
     }
-    return check_outside(o);
+    WRIT_TRY(check_outside(o));
+    return is_unsigned(o) ? writ_signing_sign(o->ledger, o->head.leaf, o->err) : WRIT_DONE;
 }
 
 static WRIT_RESULT

@@ -6,9 +6,9 @@
 
 /**
  * Takes the keys of the ledger from the options, and the right edge of the tree from the disk.
- * Checks: a key of the ring signed the last checkpoint, which covers all records; the edge has its
- * root; the records of the last group are those of the tree; the ledger contains the pinned
- * checkpoint.
+ * Checks: a key of the ring signed the last checkpoint, which covers all records, or their MAC is
+ * that of the key for the tail (write/signing.h), and then they are signed; the edge has its root;
+ * the records of the last group are those of the tree; the ledger contains the pinned checkpoint.
  *
  * @return WRIT_OK          ledger->trust and ledger->log.edge are set
  *         WRIT_E_INVALID   no key to sign with

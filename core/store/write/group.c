@@ -3,6 +3,7 @@
  * 2. Preparing writes nothing; writing changes nothing in memory. */
 #include "store/write/group.h"
 
+#include "store/write/signing.h"
 #include "store/write/turn.h"
 
 /* nodes above all records of a group that one record can complete */
@@ -234,8 +235,7 @@ write_head(struct writ_ledger *ledger, struct writ_err *err)
         return WRIT_DONE;
     }
     WRIT_TRY(grow(ledger, err));
-    writ_buf_clear(&group->note);
-    WRIT_TRY(writ_heads_sign(&ledger->trust, &group->edge, &group->note, err));
+    WRIT_TRY(writ_signing_note(ledger, err));
     return writ_disk_run(&ledger->disk, WRIT_SQL_APPEND_HEAD, err, "uubb", ledger->log.edge.size,
         group->edge.size, writ_buf_view(&group->nodes), writ_buf_view(&group->note));
 }
@@ -311,6 +311,7 @@ finish(struct writ_ledger *ledger)
     struct writ_group *group = &ledger->group;
 
     if (group->rows_n > 0) {
+        writ_signing_written(ledger);
         ledger->log.edge = group->edge;
         ledger->log.edge_us = group->rows[group->rows_n - 1].row.time_us;
     }

@@ -10,6 +10,8 @@
 #include "evidence/record/record.h"
 #include "evidence/record/review.h"
 
+#define WRIT_LEDGER_TAIL_KEY 32 /* bytes */
+
 /** A checkpoint that was kept outside the ledger. */
 struct writ_ledger_memory {
     struct writ_view note; /* a signed note */
@@ -51,8 +53,11 @@ struct writ_ledger_options {
     size_t reviews_agent_max;             /* live ones of one agent, and redeemed sets beside */
     const struct writ_keyring *keyring;   /* its active key for the ledger signs, until new keys
                                              replace it; borrowed until the ledger is closed */
-    struct writ_view pinned; /* a kept checkpoint, as a signed note, that the ledger must
-                                contain; borrowed for the opening; ptr NULL: none */
+    struct writ_view tail_key; /* WRIT_LEDGER_TAIL_KEY random bytes, the same at each opening:
+                                  groups that follow each other within milliseconds are signed
+                                  together (signing.h); ptr NULL: each is signed. Copied */
+    struct writ_view pinned;   /* a kept checkpoint, as a signed note, that the ledger must
+                                  contain; borrowed for the opening; ptr NULL: none */
     const struct writ_ledger_memory *remembered; /* checkpoints that the ledger is known to have
                                                     had; borrowed for the opening */
     size_t remembered_n;

@@ -117,7 +117,7 @@ struct writ_group {
     size_t contents;               /* bytes of contents that are kept with its records */
     struct writ_buf bodies;        /* a line feed between two that follow each other */
     struct writ_tree_edge edge;    /* of the tree with its records */
-    struct writ_buf nodes, note;   /* its row of `head` */
+    struct writ_buf nodes, note;   /* its row of `head`: the note is a checkpoint or a MAC */
     struct writ_boundary *touched; /* boundaries that got a record, by next_touched */
     struct writ_ledger_counts before;
 
@@ -143,6 +143,17 @@ struct writ_ledger_log {
     uint64_t had;     /* records that the ledger is known to have had: opening.c */
     uint64_t vouched; /* this process read or wrote all records from here on: vouch.h */
     bool loaded;      /* the memory of the writer is made */
+};
+
+/** Groups whose checkpoint is still to be signed. signing.c's. */
+struct writ_ledger_signing {
+    uint8_t key[WRIT_LEDGER_TAIL_KEY];
+    bool together;     /* there is a key, and no other gateway writes */
+    bool is_signed;    /* the group that is being written has a checkpoint */
+    int64_t signed_us; /* monotonic: the last checkpoint; 0: none yet */
+    int64_t since_us;  /* monotonic: the first group after it; 0: there is none */
+    int64_t tried_us;  /* monotonic: signing them failed then; 0: it did not */
+    uint64_t leaf;     /* the row of the last of them */
 };
 
 /** For how long keys are claimed. keeping.c's. */
@@ -267,6 +278,7 @@ struct writ_ledger {
     struct writ_ledger_fleet fleet;     /* with sharing */
     struct writ_ledger_keys *keys;      /* taken ones: `trust` uses the first */
     struct writ_ledger_log log;
+    struct writ_ledger_signing signing;
     struct writ_manifest manifest;
 
     /* in memory, from the log */

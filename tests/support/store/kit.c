@@ -99,6 +99,12 @@ writ_kit_hurry(struct writ_kit *kit)
 }
 
 void
+writ_kit_sign_together(struct writ_kit *kit)
+{
+    kit->options.tail_key = WRIT_LIT("the key of the tail, of 32 bytes");
+}
+
+void
 writ_kit_forget(struct writ_kit *kit)
 {
     struct writ_err err = {0};

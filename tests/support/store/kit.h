@@ -32,6 +32,8 @@ void writ_kit_close(struct writ_kit *kit);
 /** Before it is opened: claims go to the disk one by one, and manifests are written all the time.
  */
 void writ_kit_hurry(struct writ_kit *kit);
+/** Before it is opened: groups within milliseconds are signed together, as by a gateway. */
+void writ_kit_sign_together(struct writ_kit *kit);
 /** Closes it, and drops its manifest: the next start reads the records. */
 void writ_kit_forget(struct writ_kit *kit);
 /** Moves both clocks. */

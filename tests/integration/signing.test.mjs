@@ -1,0 +1,98 @@
+// Records are signed some milliseconds after they are on disk. A gateway that is killed in between leaves groups with a
+// MAC in place of a checkpoint: its next start checks and signs them, and without the key of the MAC it does not start.
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { bearer, startGateway, writ } from '../support/js/gateway.mjs';
+import { Caller } from '../support/js/rpc.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
+
+const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] };
+const A = bearer('a');
+const MAC = 32; // bytes
+
+async function world(t) {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, { agents: [A.entry], upstreams: { up: { http: up.url } },
+    tools: { 'up/pay': ANY } });
+  const w = { up, gw, calls: 0 };
+  w.call = async () => {
+    const answer = await new Caller(gw, { token: A.token }).call('up__pay', { n: ++w.calls }, { boundary: 'run' });
+    return answer.error ?? answer.reason ?? 'ran';
+  };
+  w.lengths = () => {
+    const db = new DatabaseSync(gw.ledgerFile, { readOnly: true });
+    const rows = db.prepare('SELECT length(note) AS n FROM head ORDER BY leaf').all();
+    db.close();
+    return rows.map((row) => row.n);
+  };
+  w.verify = (...args) => {
+    const told = writ(['ledger', 'verify', gw.ledgerFile, ...args]);
+    return { ...told, report: JSON.parse(writ(['ledger', 'verify', gw.ledgerFile, '--json', ...args]).out) };
+  };
+  w.keys = () => ['--keys', gw.path('keys')];
+  /** Kills it while the last group is not signed: a loaded machine may take longer than it does. */
+  w.killUnsigned = async () => {
+    for (let i = 0; i < 50; i++) {
+      assert.equal(await w.call(), 'ran');
+      assert.equal(await w.call(), 'ran');
+      await gw.stop('SIGKILL');
+      if (w.lengths().at(-1) === MAC) return;
+      await gw.start();
+    }
+    assert.fail('the last group was always signed');
+  };
+  return w;
+}
+
+test('what a killed gateway did not sign is checked and signed at its next start', async (t) => {
+  const w = await world(t);
+  await w.killUnsigned();
+  const { code, out, report } = w.verify(...w.keys());
+  assert.equal(code, 0, out);
+  assert.match(out, /; the last \d+ are not signed yet\n$/);
+  assert.ok(report.unsigned > 0 && report.unsigned_authenticated);
+  assert.match(w.verify().out, /; the last \d+ are not signed yet, and not authenticated\n$/);
+  await w.gw.start();
+  assert.equal(await w.call(), 'ran');
+  await w.gw.stop();
+  const after = w.verify(...w.keys());
+  assert.equal(after.code, 0, after.out);
+  assert.equal(after.report.unsigned, 0);
+  assert.equal(w.up.calls.length, w.calls, 'each call ran once');
+});
+
+test('a receipt of a call that was just made waits for the checkpoint over it', async (t) => {
+  const w = await world(t);
+  for (let i = 0; i < 5; i++) {
+    assert.equal(await w.call(), 'ran');
+    const { decision_id: id } = w.gw.decisions().at(-1);
+    const told = writ(['receipt', id, '--ledger', w.gw.ledgerFile, ...w.keys()]);
+    assert.equal(told.code, 0, told.err);
+  }
+});
+
+test('without the mark.key of that time, and after an edit, it does not start', async (t) => {
+  const w = await world(t);
+  await w.killUnsigned();
+  const last = (note) => { // exchanges the note of the last group
+    const db = new DatabaseSync(w.gw.ledgerFile);
+    const row = db.prepare('SELECT leaf, note FROM head ORDER BY leaf DESC LIMIT 1').get();
+    db.prepare('UPDATE head SET note = ? WHERE leaf = ?').run(note, row.leaf);
+    db.close();
+    return row.note;
+  };
+  const note = last(new Uint8Array(MAC));
+  const forged = w.verify(...w.keys());
+  assert.equal(forged.code, 1);
+  assert.match(forged.out, /not signed yet, and not authenticated by the mark\.key[^]*NOT SOUND/);
+  await assert.rejects(w.gw.start(), /the last records are not signed yet.*restore mark\.key/);
+  last(note);
+  rmSync(w.gw.path('keys/mark.key'));
+  await assert.rejects(w.gw.start(), /the last records are not signed yet.*restore mark\.key/);
+  const resumed = writ(['ledger', 'resume', w.gw.configFile, '--acknowledge-loss'], { cwd: w.gw.dir });
+  assert.equal(resumed.code, 0, resumed.err);
+  await w.gw.start();
+  assert.equal(w.verify(...w.keys()).code, 0);
+});

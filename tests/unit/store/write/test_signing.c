@@ -1,0 +1,342 @@
+/* Groups whose checkpoint is signed later: what stands in its place, who signs it and when, and
+ * what a ledger that was killed before opens with. */
+#include "support/evidence/keys.h"
+#include "support/store/kit.h"
+#include "support/unit.h"
+
+#include "store/disk/disk.h"
+#include "store/read/proofs.h"
+#include "store/read/tail.h"
+#include "store/read/verify.h"
+#include "store/write/signing.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct writ_kit_spec spec;
+
+#define HEADS_MAX 16
+
+static const struct writ_view other_key = {"another key of it, with 32 bytes", 32};
+
+/* ---- what is there ---- */
+
+/* The lengths of the notes, in order. */
+static size_t
+notes(const struct writ_kit *kit, size_t ret[HEADS_MAX])
+{
+    struct writ_sql *sql = NULL;
+    struct writ_sql_statement *s = NULL;
+    bool row = false;
+    size_t n = 0;
+
+    ck_assert_ok(writ_disk_connect(kit->path, false, 0, &sql, NULL));
+    ck_assert_ok(writ_sql_prepare(sql, "SELECT length(note) FROM head ORDER BY leaf", &s, NULL));
+    ck_assert_ok(writ_sql_step(s, &row, NULL));
+    while (row && n < HEADS_MAX) {
+        ret[n++] = (size_t)writ_sql_int(s, 0);
+        ck_assert_ok(writ_sql_step(s, &row, NULL));
+    }
+    writ_sql_finalize(s);
+    writ_sql_close(sql);
+    return n;
+}
+
+static size_t
+macs(const struct writ_kit *kit)
+{
+    size_t lengths[HEADS_MAX] = {0}, n = notes(kit, lengths), found = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        found += lengths[i] == WRIT_HEADS_MAC ? 1 : 0;
+    }
+    return found;
+}
+
+static bool
+is_last_signed(const struct writ_kit *kit)
+{
+    size_t lengths[HEADS_MAX] = {0}, n = notes(kit, lengths);
+
+    return n > 0 && lengths[n - 1] != WRIT_HEADS_MAC;
+}
+
+static struct writ_verify_report
+verified(const struct writ_kit *kit, struct writ_view key)
+{
+    const struct writ_verify_sources sources = {
+        .path = kit->path, .ring = kit->ring, .tail_key = key};
+    struct writ_verify_report report = {0};
+
+    ck_assert_ok(writ_verify_joined(&sources, NULL, NULL, &report, NULL));
+    return report;
+}
+
+/* A ledger of three calls whose process died: the first group is signed, five are not. */
+static void
+leave_unsigned(struct writ_kit *kit)
+{
+    int status = 0;
+    pid_t child;
+
+    writ_kit_init(kit);
+    writ_kit_sign_together(kit);
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        writ_kit_open(kit);
+        writ_kit_run(kit, (spec){.argument = "1"});
+        writ_kit_run(kit, (spec){.argument = "2"});
+        writ_kit_run(kit, (spec){.argument = "3"});
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    writ_kit_pass(kit, WRIT_KIT_S);
+}
+
+static void
+refused(struct writ_kit *kit, struct writ_view key)
+{
+    struct writ_ledger *ledger = NULL;
+    struct writ_err err = {0};
+
+    kit->options.tail_key = key;
+    ck_assert_code(writ_ledger_open(kit->path, &kit->options, &ledger, &err), WRIT_E_MISMATCH);
+    ck_assert_ptr_null(ledger);
+    ck_assert_msg(strstr(err.text, "mark.key") != NULL, "%s", err.text);
+}
+
+/* ---- when it is signed ---- */
+
+START_TEST(groups_within_milliseconds_are_signed_together)
+{
+    size_t lengths[HEADS_MAX] = {0};
+    struct writ_verify_report report;
+    struct writ_kit kit;
+
+    writ_kit_init(&kit);
+    writ_kit_sign_together(&kit);
+    writ_kit_open(&kit);
+    writ_kit_run(&kit, (spec){.argument = "1"});
+    writ_kit_run(&kit, (spec){.argument = "2"});
+    writ_kit_pass(&kit, WRIT_SIGNING_US);
+    writ_kit_run(&kit, (spec){.argument = "3"});
+    writ_kit_close(&kit);
+    ck_assert_uint_eq(notes(&kit, lengths), 6);
+    ck_assert_uint_gt(lengths[0], WRIT_HEADS_MAC);
+    ck_assert_uint_eq(lengths[1], WRIT_HEADS_MAC);
+    ck_assert_uint_eq(lengths[2], WRIT_HEADS_MAC);
+    ck_assert_uint_gt(lengths[5], WRIT_HEADS_MAC); /* closing signs the last one */
+    report = verified(&kit, (struct writ_view){0});
+    ck_assert_uint_eq(report.problems, 0);
+    ck_assert_uint_eq(report.unsigned_records, 0);
+    ck_assert_uint_eq(report.checkpoints, 6 - macs(&kit));
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(group_without_a_key_for_the_tail_is_signed)
+{
+    struct writ_kit kit;
+
+    writ_kit_start(&kit);
+    writ_kit_run(&kit, (spec){.argument = "1"});
+    writ_kit_run(&kit, (spec){.argument = "2"});
+    ck_assert_uint_eq(macs(&kit), 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(idle_writer_signs_the_last_group)
+{
+    struct writ_kit kit;
+
+    writ_kit_init(&kit);
+    writ_kit_sign_together(&kit);
+    writ_kit_open(&kit);
+    writ_kit_run(&kit, (spec){.argument = "1"});
+    ck_assert(!is_last_signed(&kit));
+    writ_kit_pass(&kit, WRIT_SIGNING_US);
+    for (int i = 0; i < 5000 && !is_last_signed(&kit); i++) {
+        (void)usleep(1000);
+    }
+    ck_assert(is_last_signed(&kit));
+    ck_assert_uint_eq(verified(&kit, (struct writ_view){0}).unsigned_records, 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* ---- after a kill ---- */
+
+START_TEST(killed_ledger_opens_with_its_key_and_is_signed)
+{
+    struct writ_verify_report report;
+    struct writ_kit kit;
+
+    leave_unsigned(&kit);
+    ck_assert(!is_last_signed(&kit));
+    writ_kit_open(&kit);
+    writ_kit_close(&kit);
+    ck_assert(is_last_signed(&kit));
+    report = verified(&kit, (struct writ_view){0});
+    ck_assert_uint_eq(report.problems, 0);
+    ck_assert_uint_eq(report.unsigned_records, 0);
+    ck_assert_uint_eq(report.records, 6);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(killed_ledger_without_its_key_opens_only_to_be_resumed)
+{
+    struct writ_kit kit;
+
+    leave_unsigned(&kit);
+    refused(&kit, (struct writ_view){0});
+    refused(&kit, other_key);
+    kit.options.resume = true;
+    writ_kit_open(&kit);
+    writ_kit_close(&kit);
+    ck_assert(is_last_signed(&kit));
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(forged_mac_is_refused)
+{
+    struct writ_view key;
+    struct writ_kit kit;
+
+    leave_unsigned(&kit);
+    key = kit.options.tail_key;
+    writ_kit_sql(&kit, "UPDATE head SET note = (SELECT note FROM head WHERE leaf = 1) WHERE leaf = "
+                       "(SELECT max(leaf) FROM head)");
+    refused(&kit, key);
+    ck_assert_uint_eq(verified(&kit, key).problems, 1);
+    ck_assert_uint_eq(verified(&kit, (struct writ_view){0}).problems, 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* A group between two checkpoints needs no MAC that holds: the later one is over its records. */
+START_TEST(record_of_an_unsigned_group_is_under_the_next_checkpoint)
+{
+    struct writ_verify_report report;
+    struct writ_kit kit;
+
+    leave_unsigned(&kit);
+    writ_kit_open(&kit);
+    writ_kit_close(&kit);
+    writ_kit_sql(&kit, "UPDATE body SET bytes = CAST(replace(CAST(bytes AS TEXT), 'write_file', "
+                       "'move_files') AS BLOB) WHERE leaf = 2");
+    report = verified(&kit, kit.options.tail_key);
+    ck_assert_uint_gt(report.problems, 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* ---- readers ---- */
+
+START_TEST(verification_tells_how_many_records_are_not_signed_yet)
+{
+    struct writ_verify_report report;
+    struct writ_kit kit;
+
+    leave_unsigned(&kit);
+    report = verified(&kit, (struct writ_view){0});
+    ck_assert_uint_eq(report.problems, 0);
+    ck_assert_uint_eq(report.unsigned_records, 5);
+    ck_assert(!report.tail_checked);
+    report = verified(&kit, kit.options.tail_key);
+    ck_assert_uint_eq(report.problems, 0);
+    ck_assert_uint_eq(report.unsigned_records, 5);
+    ck_assert(report.tail_checked);
+    ck_assert_uint_eq(verified(&kit, other_key).problems, 1);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(proofs_and_exports_end_at_the_last_checkpoint)
+{
+    writ_auto_proofs proofs = NULL;
+    struct writ_checkpoint head = {0};
+    struct writ_view note = {0};
+    writ_auto_tail tail = NULL;
+    uint64_t size = 0;
+    struct writ_kit kit;
+
+    leave_unsigned(&kit);
+    ck_assert_ok(writ_tail_open(kit.path, &tail, NULL));
+    ck_assert_ok(writ_tail_size(tail, &size, NULL));
+    ck_assert_uint_eq(size, 1);
+    ck_assert_ok(writ_proofs_open(kit.path, kit.ring, &proofs, NULL));
+    ck_assert_ok(writ_proofs_head(proofs, &head, &note, NULL)); /* waits for a while */
+    ck_assert_uint_eq(head.size, 1);
+    writ_kit_open(&kit);
+    ck_assert_ok(writ_proofs_head(proofs, &head, &note, NULL));
+    ck_assert_uint_eq(head.size, 6);
+    ck_assert_ok(writ_tail_size(tail, &size, NULL));
+    ck_assert_uint_eq(size, 6);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* ---- other keys ---- */
+
+/* The ring of the kit, with another active key for the ledger. */
+static struct writ_keyring *
+rotated(const struct writ_kit *kit)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    writ_auto_buf pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
+    struct writ_keyring *ring = NULL;
+    struct writ_signer *former = NULL;
+
+    writ_keyring_put(&text, kit->ring);
+    ck_assert_ok(writ_keyring_read(writ_buf_view(&text), &ring, NULL));
+    ck_assert_ok(
+        writ_signer_put_pem(writ_keyring_active(kit->ring, WRIT_KEY_PURPOSE_LEDGER), &pem, NULL));
+    ck_assert_ok(writ_signer_read(writ_buf_view(&pem), &former, NULL));
+    ck_assert_ok(writ_keyring_adopt(ring, former, NULL));
+    ck_assert_ok(writ_keyring_rotate(ring, WRIT_KEY_PURPOSE_LEDGER,
+        writ_keys_signer(WRIT_JWK_ALG_EDDSA), WRIT_KIT_WALL_US, NULL));
+    return ring;
+}
+
+START_TEST(group_without_a_signature_gets_that_of_a_new_key)
+{
+    writ_auto_buf text = writ_buf_make(WRIT_KEYRING_BYTES_MAX);
+    writ_auto_keyring both = NULL;
+    struct writ_keyring *ring;
+    struct writ_ledger_keys *keys = NULL;
+    struct writ_verify_report report = {0};
+    struct writ_kit kit;
+
+    writ_kit_init(&kit);
+    writ_kit_sign_together(&kit);
+    writ_kit_open(&kit);
+    writ_kit_run(&kit, (spec){.argument = "1"});
+    ck_assert(!is_last_signed(&kit));
+    ring = rotated(&kit);
+    writ_keyring_put(&text, ring);
+    ck_assert_ok(writ_keyring_read(writ_buf_view(&text), &both, NULL));
+    ck_assert_ok(writ_ledger_keys_new(ring, &keys, NULL));
+    writ_ledger_rekey(kit.ledger, keys);
+    writ_kit_turn(&kit);
+    ck_assert_int_eq(writ_kit_health(&kit).state, WRIT_LEDGER_READY);
+    writ_kit_close(&kit);
+    ck_assert(is_last_signed(&kit));
+    ck_assert_ok(writ_verify_ledger(kit.path, both, NULL, NULL, &report, NULL));
+    ck_assert_uint_eq(report.problems, 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+WRIT_UNIT_MAIN("signing", groups_within_milliseconds_are_signed_together,
+    group_without_a_key_for_the_tail_is_signed, idle_writer_signs_the_last_group,
+    killed_ledger_opens_with_its_key_and_is_signed,
+    killed_ledger_without_its_key_opens_only_to_be_resumed, forged_mac_is_refused,
+    record_of_an_unsigned_group_is_under_the_next_checkpoint,
+    verification_tells_how_many_records_are_not_signed_yet,
+    proofs_and_exports_end_at_the_last_checkpoint, group_without_a_signature_gets_that_of_a_new_key)
