@@ -31,6 +31,15 @@ is_administrator(const struct api_request *a)
            writ_config_has_name(&config_of(a)->administrators, subject_of(a));
 }
 
+static void
+refuse_about(struct api_request *a, unsigned status, enum writ_reason reason, const char *detail)
+{
+    struct writ_exchange *x = a->request.x;
+
+    writ_review_viewer_wipe(&a->request.viewer);
+    writ_api_answer_problem_about(x, status, reason, detail);
+}
+
 /* ---- answers ---- */
 
 /* The reviews in which a delegation counts, as they are configured now. */
@@ -154,6 +163,10 @@ answer_set(struct api_request *a)
     const struct writ_entry_delegate *set = &a->request.entry.delegate;
     struct writ_write w = writ_write_to(&a->request.body);
 
+    if (set->refused == WRIT_REASON_DELEGATION_NOT_PERMITTED) {
+        refuse_about(a, 403, set->refused, "until is later than the reviews permit");
+        return;
+    }
     if (set->refused != WRIT_REASON_NONE) {
         writ_api_request_refuse(&a->request, status_of(set->refused), set->refused);
         return;
@@ -206,15 +219,6 @@ back_on_loop(struct writ_api_request *request)
 }
 
 /* ---- what is asked ---- */
-
-static void
-refuse_about(struct api_request *a, unsigned status, enum writ_reason reason, const char *detail)
-{
-    struct writ_exchange *x = a->request.x;
-
-    writ_review_viewer_wipe(&a->request.viewer);
-    writ_api_answer_problem_about(x, status, reason, detail);
-}
 
 static void
 list(struct api_request *a)
@@ -286,25 +290,22 @@ read_body(struct api_request *a, struct writ_delegation *ret, struct writ_err *e
     return WRIT_DONE;
 }
 
-/* NULL: some review permits it. */
-static const char *
-forbidden(const struct api_request *a, const struct writ_delegation *delegation, int64_t now_us)
+/* The longest time for which some review permits it; 0: none does. */
+static int64_t
+longest_of(const struct api_request *a, const struct writ_delegation *delegation)
 {
     const struct writ_config *config = config_of(a);
-    bool named = false;
+    int64_t longest_us = 0;
 
     for (size_t i = 0; i < config->reviews_n; i++) {
         const struct writ_review_config *review = &config->reviews[i];
 
-        if (writ_terms_may_delegate(review, delegation->voter, delegation->delegate)) {
-            named = true;
-            if (delegation->until_us - now_us <= review->delegable.longest_us) {
-                return NULL;
-            }
+        if (writ_terms_may_delegate(review, delegation->voter, delegation->delegate) &&
+            review->delegable.longest_us > longest_us) {
+            longest_us = review->delegable.longest_us;
         }
     }
-    return named ? "until is later than the reviews permit"
-                 : "no review lets this voter name this delegate";
+    return longest_us;
 }
 
 /* The delegations of the configuration close cycles too. WRIT_E_NOMEM. */
@@ -337,7 +338,6 @@ set(struct api_request *a)
     const struct writ_reviewer_config *own = writ_config_reviewer(config_of(a), subject_of(a));
     struct writ_err err = {{0}, 0, 0};
     writ_result result = read_body(a, &entry.delegation, &err);
-    const char *why;
 
     if (!writ_is_ok(result)) {
         enum writ_reason reason = result.code == WRIT_E_MISMATCH ? WRIT_REASON_DELEGATION_FORGED
@@ -345,9 +345,10 @@ set(struct api_request *a)
         refuse_about(a, status_of(reason), reason, err.text);
         return;
     }
-    why = forbidden(a, &entry.delegation, writ_clock_wall_us(a->request.worker->gateway->clock));
-    if (why != NULL) {
-        refuse_about(a, 403, WRIT_REASON_DELEGATION_NOT_PERMITTED, why);
+    entry.longest_us = longest_of(a, &entry.delegation);
+    if (entry.longest_us == 0) {
+        refuse_about(a, 403, WRIT_REASON_DELEGATION_NOT_PERMITTED,
+            "no review lets this voter name this delegate");
         return;
     }
     entry.delegation.tenant = a->request.viewer.agent.tenant;

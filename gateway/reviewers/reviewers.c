@@ -92,12 +92,15 @@ ask(struct writ_review_request *request, const struct writ_entry_review_get *get
     }
 }
 
+/* A stand-in whose delegation has ended votes no more. */
 static bool
-wants_vote(const struct writ_review_told *told, struct writ_view voter)
+wants_vote(const struct writ_reviewer *reviewer, const struct writ_review_told *told)
 {
-    const struct writ_review_voter *seat = writ_review_voter(&told->review, voter);
+    const struct writ_review_voter *seat = writ_review_voter(&told->review, reviewer->config->id);
 
-    return told->state == WRIT_REVIEW_OPEN && seat != NULL && seat->vote == WRIT_REVIEW_NO_VOTE;
+    return told->state == WRIT_REVIEW_OPEN && seat != NULL && seat->vote == WRIT_REVIEW_NO_VOTE &&
+           writ_review_may_vote(
+               &told->review, seat, writ_clock_wall_us(reviewer->worker->gateway->clock));
 }
 
 static void
@@ -111,7 +114,7 @@ was_read(struct writ_post *post)
     } else if (request->entry.code != WRIT_OK) {
         writ_review_request_failed(request, "ledger_unavailable");
     } else if (request->over || get->arguments.ptr == NULL ||
-               !wants_vote(&get->told, request->reviewer->config->id)) {
+               !wants_vote(request->reviewer, &get->told)) {
         writ_review_request_rests(request);
     } else if (request->reviewer->config->kind == WRIT_REVIEWER_WORKER &&
                !writ_reviewer_worker_is_up(request->reviewer)) {
@@ -235,7 +238,7 @@ look(struct writ_reviewer *reviewer, const struct writ_review_told *told)
 {
     struct writ_review_request *request = request_for(reviewer, told->review.id);
 
-    if (!wants_vote(told, reviewer->config->id)) {
+    if (!wants_vote(reviewer, told)) {
         if (request != NULL) {
             take_back(request);
         }

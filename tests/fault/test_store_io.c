@@ -46,6 +46,7 @@ delegate(struct writ_kit *kit, const char *id, bool revokes)
         entry.undelegate =
             (struct writ_entry_undelegate){.id = writ_view_str(id), .by = WRIT_LIT("ann")};
     } else {
+        entry.delegate.longest_us = INT64_MAX;
         entry.delegate.delegation = (struct writ_delegation){.id = writ_view_str(id),
             .voter = WRIT_LIT("ann"),
             .delegate = WRIT_LIT("zoe"),

@@ -2,10 +2,12 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { bearer, until, writ, writeFileSync } from '../support/js/gateway.mjs';
 import { ALL, ANN, BOB, DEV, EVE, FOREIGN, OPS, OTHER, api, asks, setUp, vote } from '../support/js/reviews.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { POSTGRES, editLedger } from '../support/js/store.mjs';
+import { all, verdicts } from '../support/js/verifiers.mjs';
 
 const ROOT = bearer('root');
 const HOUR = 3600_000;
@@ -349,6 +351,55 @@ test('commands set, list and revoke', async (t) => {
   run = command(gw, ROOT, 'revoke', id);
   assert.deepEqual([run.code, run.out], [0, 'revoked\n'], run.err);
   assert.equal(writ(['review', 'delegations', gw.ledgerFile]).out, '');
+  gw.verify();
+});
+
+test('a receipt and a bundle show the delegation, and three verifiers accept them', async (t) => {
+  const { gw } = await setUp(t, { review });
+  const s = await openSession(gw, { token: DEV.token });
+  const { json: one } = await set(gw, BOB, { delegate: 'ops' });
+  const { json: other } = await set(gw, EVE, { delegate: 'other' });
+  const id = await asks(s, { amount: 1 });
+  await vote(gw, OPS, id, 'approve');
+  assert.equal(said(await revoke(gw, EVE, other.id)), '200 ok');
+  assert.equal((await vote(gw, ANN, id, 'approve')).json.state, 'approved');
+  assert.equal((await s.call('up__pay', { amount: 1 })).said, 'ran 1');
+  const trusted = gw.path('trusted'), keys = gw.path('keys');
+  writeFileSync(trusted, writ(['ledger', 'key', gw.ledgerFile, '--keys', keys]).out);
+  const [allow] = gw.decisions(['--decision', 'allow']);
+  for (const [what, run] of [
+    ['receipt', writ(['receipt', allow.decision_id, '--ledger', gw.ledgerFile, '--keys', keys])],
+    ['bundle', writ(['ledger', 'export', gw.ledgerFile, '--keys', keys, '--agent', 'dev'])]]) {
+    assert.equal(run.code, 0, run.err);
+    writeFileSync(gw.path(what), run.out);
+    assert.deepEqual(verdicts(what, gw.path(what), trusted), all('ok'), what);
+    for (const text of [`"digest":"${one.digest}","id":"${one.id}"`, '"event":"revoke"'])
+      assert.ok(run.out.includes(text) || run.out.includes(JSON.stringify(text).slice(1, -1)), `${what}: ${text}`);
+  }
+});
+
+test('a stand-in that is a program is asked while its delegation is in force, and no more', async (t) => {
+  const { gw } = await setUp(t, { review });
+  const heard = gw.path('heard');
+  writeFileSync(gw.path('robot.cjs'), `const { appendFileSync } = require('node:fs');
+    require('node:readline').createInterface({ input: process.stdin })
+      .on('line', (line) => appendFileSync(${JSON.stringify(heard)}, JSON.parse(line).type + '\\n'));`);
+  await gw.stop();
+  writeFileSync(heard, '');
+  writeFileSync(gw.configFile, JSON.stringify({ ...gw.config,
+    reviews: { finance: { ...review, delegations: { longest: '7d', stand_ins: ['robot'] } } },
+    reviewers: { robot: { worker: [process.execPath, gw.path('robot.cjs')] } } }));
+  await gw.start();
+  const asked = () => readFileSync(heard, 'utf8');
+  const { status, json: one } = await set(gw, BOB, { delegate: 'robot' });
+  assert.equal(status, 200, JSON.stringify(one));
+  const s = await openSession(gw, { token: DEV.token });
+  const id = await asks(s, { amount: 1 });
+  await until(() => asked() === 'review\n', 'the question');
+  assert.equal(said(await revoke(gw, BOB, one.id)), '200 ok');
+  await until(() => asked() === 'review\nclosed\n', 'the end of the question');
+  await vote(gw, ANN, id, 'approve');
+  assert.equal(asked(), 'review\nclosed\n');
   gw.verify();
 });
 

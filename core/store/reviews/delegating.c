@@ -68,8 +68,11 @@ has_room(const struct writ_ledger *ledger, const struct writ_delegation *delegat
     for (const struct writ_delegated *at =
              writ_delegations_of(&ledger->delegations, delegation->voter);
          at != NULL; at = writ_delegations_before(at)) {
-        standing += stands(at, now_us) ? 1 : 0;
-        all++;
+        /* another tenant has a voter of that name, with delegations of its own */
+        if (writ_view_equal(at->delegation.tenant, delegation->tenant)) {
+            standing += stands(at, now_us) ? 1 : 0;
+            all++;
+        }
     }
     return standing < WRIT_DELEGATIONS_EACH && all < EVER_MAX;
 }
@@ -143,6 +146,8 @@ check(const struct writ_ledger *ledger, const struct writ_entry_delegate *asked,
     *ret = WRIT_REASON_NONE;
     if (!writ_is_ok(writ_delegation_check(delegation, NULL)) || delegation->until_us <= now_us) {
         *ret = WRIT_REASON_DELEGATION_MALFORMED;
+    } else if (delegation->until_us - now_us > asked->longest_us) {
+        *ret = WRIT_REASON_DELEGATION_NOT_PERMITTED;
     } else if (writ_delegations_find(&ledger->delegations, delegation->id) != NULL) {
         *ret = WRIT_REASON_DELEGATION_REPEATED;
     } else if (!has_room(ledger, delegation, now_us)) {

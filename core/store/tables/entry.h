@@ -336,11 +336,12 @@ struct writ_delegation_edge {
     struct writ_view from, to;
 };
 
-/** WRIT_ENTRY_DELEGATE. The submitter checks that a review permits it, and gives the key that the
- * voter must sign with, if it has one; the ledger checks the rest: form, time, signature, that the
- * id is new, and that no cycle closes, whatever tools and times. */
+/** WRIT_ENTRY_DELEGATE. The submitter checks which reviews permit it, and gives the longest time of
+ * these, and the key that the voter must sign with, if it has one; the ledger checks the rest:
+ * form, time, signature, that the id is new, and that no cycle closes, whatever tools and times. */
 struct writ_entry_delegate {
     struct writ_delegation delegation;
+    int64_t longest_us;                       /* how far it may reach, by the clock of the ledger */
     const struct writ_delegation_edge *edges; /* of the configuration */
     size_t edges_n;
 

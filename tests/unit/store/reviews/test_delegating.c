@@ -54,7 +54,10 @@ set_with(struct writ_kit *kit, struct writ_delegation delegation,
     const struct writ_delegation_edge *edges, size_t edges_n)
 {
     struct writ_entry entry = {.kind = WRIT_ENTRY_DELEGATE,
-        .delegate = {.delegation = delegation, .edges = edges, .edges_n = edges_n}};
+        .delegate = {.delegation = delegation,
+            .longest_us = 60 * WRIT_POLL_MINUTE_US,
+            .edges = edges,
+            .edges_n = edges_n}};
 
     ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
     return entry.delegate.refused;
@@ -218,10 +221,19 @@ START_TEST(delegation_limits_of_one_voter_hold)
         ck_assert_int_eq(set(&kit, of(&kit, ids[i], "ann", "zoe")), WRIT_REASON_NONE);
     }
     ck_assert_int_eq(set(&kit, of(&kit, "more", "ann", "zoe")), WRIT_REASON_DELEGATIONS_EXCEEDED);
+    past = of(&kit, "other", "ann", "zoe");
+    past.tenant = WRIT_LIT("another");
+    ck_assert_int_eq(set(&kit, past), WRIT_REASON_NONE);
     ck_assert_int_eq(set(&kit, of(&kit, "id-0", "bob", "zoe")), WRIT_REASON_DELEGATION_REPEATED);
     ck_assert_int_eq(revoke(&kit, "id-0", "ann", false), WRIT_REASON_NONE);
     ck_assert_int_eq(set(&kit, of(&kit, "id-0", "ann", "zoe")), WRIT_REASON_DELEGATION_REPEATED);
     ck_assert_int_eq(set(&kit, of(&kit, "more", "ann", "zoe")), WRIT_REASON_NONE);
+    past = of(&kit, "far", "bob", "zoe");
+    past.until_us = now_us(&kit) + 60 * WRIT_POLL_MINUTE_US;
+    ck_assert_int_eq(set(&kit, past), WRIT_REASON_NONE);
+    past.id = WRIT_LIT("further");
+    past.until_us += WRIT_POLL_MINUTE_US;
+    ck_assert_int_eq(set(&kit, past), WRIT_REASON_DELEGATION_NOT_PERMITTED);
     past = of(&kit, "past", "bob", "zoe");
     past.until_us = now_us(&kit);
     ck_assert_int_eq(set(&kit, past), WRIT_REASON_DELEGATION_MALFORMED);
