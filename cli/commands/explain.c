@@ -398,6 +398,20 @@ put_threshold(const struct writ_review_config *review, struct writ_buf *ret)
     }
 }
 
+/* "; its voters may delegate to zoe, and to each other" */
+static void
+put_delegable(const struct writ_delegable *delegable, struct writ_buf *ret)
+{
+    for (size_t i = 0; i < delegable->stand_ins_n; i++) {
+        writ_buf_fmt(ret, "%s" WRIT_VIEW_FMT, i == 0 ? "; its voters may delegate to " : ", ",
+            WRIT_VIEW_ARG(delegable->stand_ins[i].id));
+    }
+    if (delegable->several) {
+        writ_buf_str(ret, delegable->stand_ins_n > 0 ? ", and to each other"
+                                                     : "; its voters may delegate to each other");
+    }
+}
+
 /* "finance: ann, bob (weight 2), eve (veto); review, threshold 2/3, quorum 2" */
 static void
 put_review(const struct writ_approval *approval, struct writ_buf *ret)
@@ -431,6 +445,7 @@ put_review(const struct writ_approval *approval, struct writ_buf *ret)
     if (review->plugin == NULL) {
         writ_buf_fmt(&text, ", quorum " WRIT_VIEW_FMT, WRIT_VIEW_ARG(review->quorum));
     }
+    put_delegable(&review->delegable, &text);
     writ_buf_str(
         &text, approval->hints_asked != 0 ? "; unless the tool is annotated otherwise" : "");
     put_line(ret, "review", writ_buf_view(&text));
