@@ -2,7 +2,7 @@
  * rules no longer exist. */
 #include "store/reviews/review_time.h"
 
-#include "store/reviews/delegating.h"
+#include "store/reviews/delegated_terms.h"
 #include "store/reviews/review_changes.h"
 #include "store/write/group.h"
 #include "store/write/turn.h"
@@ -108,7 +108,7 @@ writ_review_time_sweep(struct writ_ledger *ledger)
 
         writ_review_changes_release(ledger, review, now_us, WRIT_OK); /* before its state may
                                                                          change */
-        WRIT_IGNORE(writ_delegating_withdraw(ledger, review, arena, NULL));
+        WRIT_IGNORE(writ_delegated_terms_withdraw(ledger, review, arena, NULL));
         /* a failure is tried again in the next turn */
         if (writ_is_ok(sweep_one(ledger, review, now_us, arena, &changes))) {
             writ_review_changes_settle(ledger, &changes, NULL);

@@ -9,7 +9,7 @@
 #include "store/reviews/reviewing.h"
 
 #include "base/id.h"
-#include "store/reviews/delegating.h"
+#include "store/reviews/delegated_terms.h"
 #include "store/reviews/review_changes.h"
 
 #define SALT_BYTES   16
@@ -278,7 +278,7 @@ open_review(struct writ_ledger *ledger, struct writ_reviewing *reviewing,
     struct writ_review terms;
     writ_result result;
 
-    WRIT_TRY(writ_delegating_terms(ledger, d->ask, arena, &terms, err));
+    WRIT_TRY(writ_delegated_terms_make(ledger, d->ask, arena, &terms, err));
     WRIT_TRY(make_context(ledger, d->ask, reviewing->before, arena, &event.arguments, err));
     WRIT_TRY(writ_reviews_add(&ledger->reviews, &terms, writ_tag_of(&d->ask->name), &review, err));
     review->boundary = boundary;

@@ -3,7 +3,7 @@
 #include "store/reviews/voting.h"
 
 #include "evidence/record/ballot.h"
-#include "store/reviews/delegating.h"
+#include "store/reviews/delegated_terms.h"
 #include "store/reviews/review_changes.h"
 
 /* A voter with a key must sign its votes, whatever way they come; a voter without one cannot. */
@@ -188,7 +188,7 @@ writ_voting_event(struct writ_ledger *ledger, struct writ_entry *entry)
     writ_result result;
 
     if (review != NULL) { /* also right before the verdict of a plug-in */
-        WRIT_TRY(writ_delegating_withdraw(ledger, review, entry->arena, NULL));
+        WRIT_TRY(writ_delegated_terms_withdraw(ledger, review, entry->arena, NULL));
     }
     before = ledger->group.bodies.len;
     r->refused = check_event(r, review, writ_clock_wall_us(ledger->options.clock));

@@ -40,6 +40,13 @@ void writ_delegations_remove(
 /** Removes those whose time is over. */
 void writ_delegations_prune(struct writ_delegations *delegations, int64_t now_us);
 
+/** Whether it was not revoked, and its time is not over. */
+static inline bool
+writ_delegations_stands(const struct writ_delegated *delegated, int64_t now_us)
+{
+    return !delegated->revoked && now_us < delegated->delegation.until_us;
+}
+
 /** The one with that id, or NULL. */
 struct writ_delegated *writ_delegations_find(
     const struct writ_delegations *delegations, struct writ_view id);
