@@ -22,7 +22,7 @@ struct bench {
     struct writ_mark_key *key;
     const struct writ_json *result;
     struct writ_labels labels;
-    struct writ_view outcome;
+    struct writ_run_flow outcome;
 };
 
 static void
@@ -122,8 +122,8 @@ main(int argc, char **argv)
     }
     (void)printf("marks of a result %.1f us (%zu bytes), added to the run %.1f us, a value found "
                  "among %d results %.1f us\n",
-        sum[0] / (double)(rounds * CALLS), b.outcome.len, sum[1] / (double)(rounds * CALLS), CALLS,
-        sum[2] / (double)rounds);
+        sum[0] / (double)(rounds * CALLS), b.outcome.text.len, sum[1] / (double)(rounds * CALLS),
+        CALLS, sum[2] / (double)rounds);
     writ_mark_key_free(b.key);
     writ_arena_free(arena);
     writ_arena_free(b.arena);

@@ -304,7 +304,7 @@ shown(struct writ_request *request)
 }
 
 /* `flow` of the outcome. The caller of the hook API has a result that it need not send. */
-static struct writ_view
+static struct writ_run_flow
 flow_of(struct writ_request *request)
 {
     const struct writ_call *call = request->call;
@@ -315,7 +315,7 @@ flow_of(struct writ_request *request)
                   end->outcome != WRIT_OUTCOME_BLOCKED;
 
     if (end->waits != WRIT_WAIT_NONE || end->not_sent) {
-        return writ_view(NULL, 0);
+        return (struct writ_run_flow){.text = {NULL, 0}};
     }
     return writ_follow_result(request->generation, call->verdict.rule,
         call->learned.known ? &call->learned.hints : NULL, result, unseen, request->x->arena);
@@ -327,11 +327,12 @@ writ_conclude_record(struct writ_request *request)
     struct writ_call *call = request->call;
     const struct writ_conclusion *end = &call->end;
     const struct writ_tool_rule *rule = call->verdict.rule;
+    const struct writ_run_flow flow = flow_of(request);
     const struct writ_after_marks marks = {.rules = end->output_rules,
         .before = end->before_hash,
         .after = end->after_hash,
         .refused = end->refusal,
-        .flow = flow_of(request),
+        .flow = flow.text,
         .too_large = call->contents.too_large,
         .blocked = end->outcome == WRIT_OUTCOME_BLOCKED};
 
@@ -368,7 +369,7 @@ writ_conclude_record(struct writ_request *request)
                 writ_clock_wall_us(request->worker->gateway->clock), request->x->arena)},
     };
     writ_follow_ended(request->worker->gateway, request->generation, request->identity.agent.tenant,
-        &call->record.decision, &call->outcome, marks.flow);
+        &call->record.decision, &call->outcome, &flow);
     writ_metrics_mark(request->x->metrics, WRIT_VECTOR_OUTCOMES, end->outcome);
     return writ_request_submit(request, WRIT_STEP_ANSWER);
 }

@@ -484,11 +484,11 @@ writ_follow_decided(struct writ_request *request)
         request->call->record.decision.boundary_id.view, &decision, NULL);
 }
 
-struct writ_view
+struct writ_run_flow
 writ_follow_result(const struct writ_generation *generation, const struct writ_tool_rule *rule,
     const unsigned *hints, const struct writ_json *result, bool unseen, struct writ_arena *arena)
 {
-    struct writ_view flow = {NULL, 0};
+    struct writ_run_flow flow = {.text = {NULL, 0}};
 
     if (generation->marks != NULL && rule != NULL) {
         WRIT_IGNORE(writ_labels_outcome(
@@ -500,11 +500,11 @@ writ_follow_result(const struct writ_generation *generation, const struct writ_t
 void
 writ_follow_ended(struct writ_gateway *gateway, const struct writ_generation *generation,
     struct writ_view tenant, const struct writ_decision *decision,
-    const struct writ_outcome *outcome, struct writ_view flow)
+    const struct writ_outcome *outcome, const struct writ_run_flow *flow)
 {
     const struct writ_run_outcome ended = {.decision_id = decision->decision_id.view,
         .executed = writ_outcome_is(outcome, WRIT_OUTCOME_EXECUTED),
-        .flow = flow};
+        .flow = *flow};
 
     add(gateway, generation->marks, tenant, decision->boundary_id.view, NULL, &ended);
 }

@@ -363,11 +363,13 @@ writ_result
 writ_task_completion_record(
     struct writ_task_completion *end, struct writ_metrics_shard *metrics, struct writ_entry *ret)
 {
+    const struct writ_run_flow flow =
+        writ_follow_result(end->generation, end->rule, NULL, end->shown, false, end->arena);
     const struct writ_after_marks marks = {.rules = end->output_rules,
         .before = end->output_hash,
         .after = end->after_hash,
         .refused = end->withheld,
-        .flow = writ_follow_result(end->generation, end->rule, NULL, end->shown, false, end->arena),
+        .flow = flow.text,
         .too_large = end->contents.too_large};
 
     end->outcome = writ_outcome_for(&end->call.decision, end->kind);
@@ -389,7 +391,7 @@ writ_task_completion_record(
     writ_metrics_mark(metrics, WRIT_VECTOR_OUTCOMES, end->kind);
     WRIT_TRY(writ_after_extend(&marks, end->arena, &end->outcome.extensions));
     writ_follow_ended(end->gateway, end->generation, end->agent->tenant, &end->call.decision,
-        &end->outcome, marks.flow);
+        &end->outcome, &flow);
     return WRIT_DONE;
 }
 

@@ -98,7 +98,7 @@ arguments_of(const struct writ_request *request)
 static struct writ_view
 flow_of(struct writ_request *request, struct writ_view upstream, struct writ_view body)
 {
-    struct writ_view flow = {NULL, 0};
+    struct writ_run_flow flow = {.text = {NULL, 0}};
     const struct writ_json *message = NULL, *value;
 
     WRIT_IGNORE(writ_mcp_parse(body, request->x->arena, &message));
@@ -106,7 +106,7 @@ flow_of(struct writ_request *request, struct writ_view upstream, struct writ_vie
     value = value != NULL ? value : writ_json_get(message, WRIT_LIT("error"));
     WRIT_IGNORE(writ_labels_outcome(writ_config_read_labels(writ_request_config(request), upstream),
         NULL, value, value == NULL, request->generation->marks, request->x->arena, &flow, NULL));
-    return flow;
+    return flow.text;
 }
 
 static bool

@@ -275,12 +275,17 @@ static void
 add_text(void *ctx, const struct writ_texts_place *place, struct writ_view text)
 {
     struct walking *w = ctx;
+    struct writ_field *field = writ_fields_find(w->fields, place->at);
 
-    writ_fields_add(w->fields, place->at, is_trusted_here(w, place), text);
+    if (field != NULL) { /* the same place is as trusted as before */
+        writ_fields_add_to(w->fields, field, text);
+    } else {
+        writ_fields_add(w->fields, place->at, is_trusted_here(w, place), text);
+    }
 }
 
 static WRIT_RESULT
-put_outcome(const struct set *set, const struct findings *findings, bool failed,
+put_outcome(const struct findings *findings, const struct writ_run_flow *flow,
     struct writ_fields *fields, const struct writ_mark_key *key, struct writ_arena *arena,
     struct writ_view *ret, struct writ_err *err)
 {
@@ -297,16 +302,16 @@ put_outcome(const struct set *set, const struct findings *findings, bool failed,
         writ_write_flag(&w, "cut", true);
     }
     put_findings(&w, findings);
-    if (failed) {
+    if (flow->failed) {
         writ_write_flag(&w, "failed", true);
     }
     writ_write_name(&w, WRIT_LIT("fields"));
     writ_write_raw(&w, writ_buf_view(&marks));
-    writ_write_text(&w, "key", writ_mark_key_id(key));
+    writ_write_text(&w, "key", flow->key);
     writ_write_name(&w, WRIT_LIT("labels"));
     writ_write_array_begin(&w);
-    for (size_t i = 0; i < set->n; i++) {
-        writ_write_string(&w, set->items[i]);
+    for (size_t i = 0; i < flow->labels_n; i++) {
+        writ_write_string(&w, flow->labels[i]);
     }
     writ_write_array_end(&w);
     writ_write_object_end(&w);
@@ -318,13 +323,21 @@ put_outcome(const struct set *set, const struct findings *findings, bool failed,
 WRIT_RESULT
 writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
     const struct writ_json *result, bool unseen, const struct writ_mark_key *key,
-    struct writ_arena *arena, struct writ_view *ret, struct writ_err *err)
+    struct writ_arena *arena, struct writ_run_flow *ret, struct writ_err *err)
 {
-    struct writ_fields fields = {.arena = arena};
+    struct writ_fields *fields = writ_arena_zeroed(arena, sizeof *fields);
+    struct writ_run_flow flow = {.fields = fields,
+        .key = writ_mark_key_id(key),
+        .failed = writ_json_is_true(result, WRIT_LIT("isError"))};
+    struct writ_views kept;
     struct set set = {.n = 0};
     struct findings findings;
-    struct walking w = {.labels = labels, .trusted = is_trusted(labels, hints), .fields = &fields};
+    struct walking w = {.labels = labels, .trusted = is_trusted(labels, hints), .fields = fields};
 
+    if (fields == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the values of a result");
+    }
+    fields->arena = arena;
     expect(labels, hints, &set);
     if (labels != NULL && labels->believe_meta) {
         w.trusted = believe(result, &set) || w.trusted;
@@ -339,8 +352,12 @@ writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
             WRIT_RUN_LABEL_MAX);
     }
     if (result != NULL && !writ_texts_each(result, arena, add_text, &w)) {
-        fields.cut = true;
+        fields->cut = true;
     }
-    return put_outcome(&set, &findings, writ_json_is_true(result, WRIT_LIT("isError")), &fields,
-        key, arena, ret, err);
+    WRIT_TRY(keep_set(&set, arena, &kept));
+    flow.labels = kept.items;
+    flow.labels_n = kept.n;
+    WRIT_TRY(put_outcome(&findings, &flow, fields, key, arena, &flow.text, err));
+    *ret = flow;
+    return WRIT_DONE;
 }

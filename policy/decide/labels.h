@@ -2,6 +2,7 @@
 #ifndef WRIT_POLICY_LABELS_H
 #define WRIT_POLICY_LABELS_H
 
+#include "evidence/flow/run.h"
 #include "evidence/flow/mark.h"
 #include "evidence/json/json.h"
 #include "policy/model/flow.h"
@@ -35,7 +36,7 @@ bool writ_labels_may_trust(const struct writ_labels *labels, struct writ_view at
  *
  * @param result  the member `result` of the answer, or `error`; NULL: no marks
  * @param unseen  the caller has a result that is not here: `detected` counts as found
- * @param ret     canonical, in the arena
+ * @param ret     in the arena
  *
  * WRIT_E_LIMIT: the server's own labels are too many or too long, too; the outcome is then recorded
  * without `flow`, and its run has every label.
@@ -44,6 +45,6 @@ bool writ_labels_may_trust(const struct writ_labels *labels, struct writ_view at
  */
 WRIT_RESULT writ_labels_outcome(const struct writ_labels *labels, const unsigned *hints,
     const struct writ_json *result, bool unseen, const struct writ_mark_key *key,
-    struct writ_arena *arena, struct writ_view *ret, struct writ_err *err);
+    struct writ_arena *arena, struct writ_run_flow *ret, struct writ_err *err);
 
 #endif

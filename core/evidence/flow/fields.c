@@ -32,12 +32,35 @@ field_at(struct writ_fields *fields, struct writ_view at, bool trusted)
     return field;
 }
 
+/* Two places that are cut may have one pointer. A character that does not fit is left out whole. */
+struct writ_field *
+writ_fields_find(struct writ_fields *fields, struct writ_view at)
+{
+    for (size_t i = at.len + 4 <= WRIT_FIELDS_AT_MAX ? fields->n : 0; i-- > 0;) {
+        if (writ_view_equal(fields->items[i].at, at)) {
+            return &fields->items[i];
+        }
+    }
+    return NULL;
+}
+
 void
 writ_fields_add(
     struct writ_fields *fields, struct writ_view at, bool trusted, struct writ_view text)
 {
     struct writ_field *field = field_at(fields, writ_utf8_cut(at, WRIT_FIELDS_AT_MAX), trusted);
-    struct writ_field_text *one = field != NULL ? writ_arena_get(fields->arena, sizeof *one) : NULL;
+
+    if (field == NULL) {
+        fields->cut = true;
+        return;
+    }
+    writ_fields_add_to(fields, field, text);
+}
+
+void
+writ_fields_add_to(struct writ_fields *fields, struct writ_field *field, struct writ_view text)
+{
+    struct writ_field_text *one = writ_arena_get(fields->arena, sizeof *one);
 
     if (one == NULL) {
         fields->cut = true;
@@ -54,11 +77,11 @@ struct putting {
     struct writ_mark_list tokens;
     struct writ_buf marks;
     size_t trusted, untrusted; /* tokens that may still come */
+    struct writ_arena *arena;
 };
 
 static WRIT_RESULT
-put_marks(
-    const struct writ_field *field, struct putting *p, struct writ_buf *ret, struct writ_err *err)
+put_marks(struct writ_field *field, struct putting *p, struct writ_buf *ret, struct writ_err *err)
 {
     size_t *left = field->trusted ? &p->trusted : &p->untrusted;
 
@@ -71,12 +94,15 @@ put_marks(
     writ_buf_clear(&p->marks);
     WRIT_TRY(writ_mark_cipher_put(p->cipher, &p->tokens, &p->marks, err));
     writ_base64url_put(ret, writ_buf_view(&p->marks));
+    field->marks = writ_view_copy(writ_buf_view(&p->marks), p->arena);
+    if (field->marks.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for marks");
+    }
     return WRIT_DONE;
 }
 
 static WRIT_RESULT
-put_field(
-    const struct writ_field *field, struct putting *p, struct writ_buf *ret, struct writ_err *err)
+put_field(struct writ_field *field, struct putting *p, struct writ_buf *ret, struct writ_err *err)
 {
     writ_buf_str(ret, "{\"at\":");
     writ_text_json(ret, field->at);
@@ -88,7 +114,7 @@ put_field(
 
 static WRIT_RESULT
 put_fields(
-    const struct writ_fields *fields, struct putting *p, struct writ_buf *ret, struct writ_err *err)
+    struct writ_fields *fields, struct putting *p, struct writ_buf *ret, struct writ_err *err)
 {
     writ_buf_byte(ret, '[');
     for (size_t i = 0; i < fields->n; i++) {
@@ -110,7 +136,8 @@ writ_fields_put(struct writ_fields *fields, const struct writ_mark_key *key, str
     struct putting p = {.tokens = writ_mark_list_make(&room, WRIT_FIELDS_TRUSTED, true),
         .marks = writ_buf_from(marks, sizeof marks, MARKS_MAX),
         .trusted = WRIT_FIELDS_TRUSTED,
-        .untrusted = WRIT_FIELDS_UNTRUSTED};
+        .untrusted = WRIT_FIELDS_UNTRUSTED,
+        .arena = fields->arena};
     writ_result r = writ_mark_cipher_new(key, &p.cipher, err);
 
     if (writ_is_ok(r)) {

@@ -23,6 +23,7 @@ struct writ_field {
     struct writ_view at; /* in the arena */
     bool trusted;
     struct writ_field_text *first, *last;
+    struct writ_view marks; /* set by writ_fields_put; in the arena */
 };
 
 /** Zero-initialise with `arena` set. */
@@ -32,6 +33,13 @@ struct writ_fields {
     size_t n;
     bool cut; /* some texts were not taken: what stands in them is unknown */
 };
+
+/** The field of that place, which has been added before; NULL: none, or `at` may be cut. */
+struct writ_field *writ_fields_find(struct writ_fields *fields, struct writ_view at);
+
+/** Adds one text to a field. As writ_fields_add. */
+void writ_fields_add_to(
+    struct writ_fields *fields, struct writ_field *field, struct writ_view text);
 
 /** Adds one text, borrowed until writ_fields_put. Without memory, and beyond WRIT_FIELDS_MAX, it is
  * left out, and `cut` set. */

@@ -12,7 +12,8 @@
 #define PADDING    0x80
 #define LONG_WORD  0x01 /* last byte of the block of a token by its digest */
 #define HOST_ALIAS 0x02
-#define TEXT_END   0xFF /* fills the block that separates texts */
+/* the block that separates texts */
+#define TEXT_END "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"
 
 struct writ_mark_key {
     EVP_CIPHER *cipher;
@@ -129,9 +130,7 @@ put_end(struct writ_buf *ret)
     char *block = writ_buf_reserve(ret, BLOCK);
 
     if (block != NULL) {
-        for (size_t i = 0; i < BLOCK; i++) {
-            block[i] = (char)TEXT_END;
-        }
+        (void)writ_view_place(WRIT_LIT(TEXT_END), block);
         ret->len += BLOCK;
     }
 }
@@ -285,17 +284,13 @@ encrypt(struct writ_mark_cipher *cipher, struct writ_view blocks, char *room, st
 
 /* A mark is never zeros: those separate. */
 static void
-put_mark(struct writ_buf *ret, const char *cipher, const char *block)
+put_mark(char *to, const char *cipher, const char *block)
 {
-    static const char zeros[WRIT_MARK];
-    struct writ_view mark = writ_view(cipher, WRIT_MARK);
-
     if (is_end(block)) {
-        writ_buf_put(ret, writ_view(zeros, WRIT_MARK));
-    } else if (writ_view_equal(mark, writ_view(zeros, WRIT_MARK))) {
-        writ_buf_put(ret, writ_view("\x01\0\0\0\0", WRIT_MARK));
+        (void)writ_view_place(WRIT_LIT("\0\0\0\0\0"), to);
     } else {
-        writ_buf_put(ret, mark);
+        (void)writ_view_place(writ_view(cipher, WRIT_MARK), to);
+        to[0] = (char)((to[0] | to[1] | to[2] | to[3] | to[4]) == 0 ? 1 : to[0]);
     }
 }
 
@@ -303,10 +298,11 @@ static WRIT_RESULT
 put_marks(struct writ_mark_cipher *cipher, const struct writ_buf *blocks, struct writ_buf *ciphers,
     struct writ_buf *ret, struct writ_err *err)
 {
-    char *room;
+    size_t n = blocks->len / BLOCK;
+    char *room, *marks;
 
     WRIT_TRY(writ_buf_check(blocks, err));
-    if (blocks->len == 0) {
+    if (n == 0) {
         return WRIT_DONE;
     }
     room = writ_buf_reserve(ciphers, blocks->len);
@@ -314,10 +310,15 @@ put_marks(struct writ_mark_cipher *cipher, const struct writ_buf *blocks, struct
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for marks");
     }
     WRIT_TRY(encrypt(cipher, writ_buf_view(blocks), room, err));
-    for (size_t i = 0; i < blocks->len; i += BLOCK) {
-        put_mark(ret, room + i, blocks->ptr + i);
+    marks = writ_buf_reserve(ret, n * WRIT_MARK);
+    if (marks == NULL) {
+        return writ_buf_check(ret, err);
     }
-    return writ_buf_check(ret, err);
+    for (size_t i = 0; i < n; i++) {
+        put_mark(marks + i * WRIT_MARK, room + i * BLOCK, blocks->ptr + i * BLOCK);
+    }
+    ret->len += n * WRIT_MARK;
+    return WRIT_DONE;
 }
 
 WRIT_RESULT

@@ -163,34 +163,64 @@ add_labels(struct writ_run *run, const struct writ_json *labels)
 
 /* ---- marks ---- */
 
+/* Whether there is room for marks of that length; no value is found in marks that are left out. */
+static bool
+has_room(struct writ_run *run, const struct writ_run_marks *from, size_t len, size_t *ret_bytes)
+{
+    *ret_bytes = len + from->decision_id.len + from->at.len + sizeof(struct writ_run_marks);
+    return len > 0 && run->bytes + *ret_bytes <= WRIT_RUN_MARKS_MAX;
+}
+
+/* Everything but `at` is in the memory of the run. */
+static WRIT_RESULT
+keep_marks(struct writ_run *run, const struct writ_run_marks *from, size_t bytes)
+{
+    struct writ_run_marks *marks = writ_arena_get(run->arena, sizeof *marks);
+    struct writ_view at = writ_view_copy(from->at, run->arena);
+
+    if (marks == NULL || at.ptr == NULL || from->marks.ptr == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    *marks = *from;
+    marks->at = at;
+    marks->next = run->marks;
+    run->marks = marks;
+    run->bytes += bytes;
+    return WRIT_DONE;
+}
+
 /* `from` has the id of a decision in the memory of the run. */
 static WRIT_RESULT
 add_marks(struct writ_run *run, const struct writ_run_marks *from, struct writ_view text)
 {
-    size_t len = text.len / 4 * 3 + text.len % 4;
-    size_t bytes = len + from->decision_id.len + from->at.len + sizeof(struct writ_run_marks);
+    size_t len = text.len / 4 * 3 + (text.len % 4 > 0 ? text.len % 4 - 1 : 0), bytes;
     struct writ_buf decoded = writ_buf_in(run->arena, len + 1);
-    struct writ_run_marks *marks;
+    struct writ_run_marks marks = *from;
 
-    if (text.len == 0 || run->bytes + bytes > WRIT_RUN_MARKS_MAX) {
-        return WRIT_DONE; /* no value is found in marks that are left out */
+    if (!has_room(run, from, len, &bytes)) {
+        return WRIT_DONE;
     }
-    marks = writ_arena_get(run->arena, sizeof *marks);
     WRIT_TRY(writ_base64url_read(text, &decoded));
     WRIT_TRY(writ_buf_check(&decoded, NULL));
-    if (marks == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
+    marks.marks = writ_buf_view(&decoded);
+    return keep_marks(run, &marks, bytes);
+}
+
+/* As add_marks, for marks that are no text. */
+static WRIT_RESULT
+add_field(struct writ_run *run, struct writ_view decision_id, const struct writ_field *field)
+{
+    struct writ_run_marks marks = {
+        .source = field->trusted ? WRIT_SOURCE_TRUSTED : WRIT_SOURCE_UNTRUSTED,
+        .decision_id = decision_id,
+        .at = field->at};
+    size_t bytes;
+
+    if (!has_room(run, &marks, field->marks.len, &bytes)) {
+        return WRIT_DONE;
     }
-    *marks = *from;
-    marks->at = writ_view_copy(from->at, run->arena);
-    marks->marks = writ_buf_view(&decoded);
-    marks->next = run->marks;
-    if (marks->at.ptr == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    run->marks = marks;
-    run->bytes += bytes;
-    return WRIT_DONE;
+    marks.marks = writ_view_copy(field->marks, run->arena);
+    return keep_marks(run, &marks, bytes);
 }
 
 static struct writ_view
@@ -461,17 +491,15 @@ apply_decision(struct writ_run *run, struct writ_view key, const struct writ_run
     return d->approved ? endorse(run, d->decision_id, arguments) : WRIT_DONE;
 }
 
-static WRIT_RESULT
-apply_outcome(struct writ_run *run, struct writ_view key, const struct writ_run_outcome *o,
-    const struct writ_json *flow)
+static void
+end_call(struct writ_run *run, const struct writ_run_outcome *o, bool failed, bool has_flow)
 {
     struct writ_run_call *call = call_of(run, o->decision_id);
 
     if (call != NULL) {
-        call->done = o->executed && !writ_json_is_true(flow, WRIT_LIT("failed"));
+        call->done = o->executed && !failed;
     }
-    run->blind = run->blind || (o->executed && flow == NULL);
-    return add_content(run, key, o->decision_id, flow);
+    run->blind = run->blind || (o->executed && !has_flow);
 }
 
 /* ---- from what made the record ---- */
@@ -502,11 +530,24 @@ WRIT_RESULT
 writ_run_ended(struct writ_run *run, struct writ_view key, const struct writ_run_outcome *outcome,
     struct writ_err *err)
 {
-    writ_auto_arena arena = NULL;
-    const struct writ_json *flow = NULL;
+    const struct writ_run_flow *flow = &outcome->flow;
+    struct writ_view id;
 
-    WRIT_TRY(read_flow(outcome->flow, &arena, &flow, err));
-    return apply_outcome(run, key, outcome, flow);
+    end_call(run, outcome, flow->failed, flow->text.len > 0);
+    for (size_t i = 0; flow->text.len > 0 && i < flow->labels_n; i++) {
+        WRIT_TRY(writ_run_add_label(run, flow->labels[i]));
+    }
+    if (flow->text.len == 0 || !writ_view_equal(flow->key, key)) {
+        return WRIT_DONE;
+    }
+    id = kept_id(run, outcome->decision_id);
+    if (id.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the state of a run");
+    }
+    for (size_t i = 0; i < flow->fields->n; i++) {
+        WRIT_TRY(add_field(run, id, &flow->fields->items[i]));
+    }
+    return WRIT_DONE;
 }
 
 /* ---- from records ---- */
@@ -539,7 +580,7 @@ writ_run_add_outcome(
     struct writ_run *run, struct writ_view key, struct writ_view record, struct writ_err *err)
 {
     writ_auto_arena arena = writ_arena_new(RECORD_MAX);
-    const struct writ_json *value = NULL;
+    const struct writ_json *value = NULL, *flow;
     struct writ_run_outcome o;
 
     if (arena == NULL) {
@@ -548,7 +589,9 @@ writ_run_add_outcome(
     WRIT_TRY(read_record(record, arena, &value, err));
     o = (struct writ_run_outcome){.decision_id = text_of(value, "decision_id"),
         .executed = writ_json_is(writ_json_get(value, WRIT_LIT("outcome")), WRIT_LIT("executed"))};
-    return apply_outcome(run, key, &o, writ_json_get(ours(value), WRIT_LIT("flow")));
+    flow = writ_json_get(ours(value), WRIT_LIT("flow"));
+    end_call(run, &o, writ_json_is_true(flow, WRIT_LIT("failed")), flow != NULL);
+    return add_content(run, key, o.decision_id, flow);
 }
 
 bool

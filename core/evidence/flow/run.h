@@ -24,6 +24,7 @@
 #ifndef WRIT_EVIDENCE_RUN_H
 #define WRIT_EVIDENCE_RUN_H
 
+#include "evidence/flow/fields.h"
 #include "evidence/flow/mark.h"
 #include "evidence/json/json.h"
 
@@ -98,11 +99,21 @@ struct writ_run_decision {
     struct writ_view flow; /* extensions.writ.flow, canonical; empty: none */
 };
 
+/** `flow` of an outcome, and what its text is made of. */
+struct writ_run_flow {
+    struct writ_view text;            /* canonical; empty: none, and nothing else counts */
+    const struct writ_fields *fields; /* that writ_fields_put has put */
+    struct writ_view key;
+    const struct writ_view *labels;
+    size_t labels_n;
+    bool failed;
+};
+
 /** What counts of an outcome. Borrowed. */
 struct writ_run_outcome {
     struct writ_view decision_id;
     bool executed;
-    struct writ_view flow;
+    struct writ_run_flow flow;
 };
 
 /** Whether a decision with this reason has a resource or prompt that was read. */

@@ -117,7 +117,7 @@ make(struct site *s, const char *tool, const char *arguments, const char *result
     const struct writ_tool_rule *rule =
         writ_policy_find(s->config, &boss, WRIT_LIT("up"), writ_view_str(tool), NULL);
     writ_auto_buf record = writ_buf_make(1 << 20);
-    struct writ_view flow = {NULL, 0};
+    struct writ_run_flow flow = {.text = {NULL, 0}};
 
     writ_buf_fmt(&record,
         "{%s\"decision\":\"allow\",\"decision_id\":\"d%u\",\"extensions\":{\"writ\":{\"flow\":",
@@ -134,7 +134,7 @@ make(struct site *s, const char *tool, const char *arguments, const char *result
         writ_value_of(s->arena, writ_view_str(result)), false, s->key, s->arena, &flow, NULL));
     writ_buf_clear(&record);
     writ_buf_fmt(&record, "{\"decision_id\":\"d%u\",\"extensions\":{\"writ\":{\"flow\":", s->ids++);
-    writ_buf_put(&record, flow);
+    writ_buf_put(&record, flow.text);
     writ_buf_str(&record, "}},\"outcome\":\"executed\"}");
     ck_assert_ok(
         writ_run_add_outcome(s->run, writ_mark_key_id(s->key), writ_buf_view(&record), NULL));
@@ -268,7 +268,7 @@ START_TEST(labels_that_a_result_cannot_have_are_not_left_out)
     static const struct writ_labels believed = {.believe_meta = true};
     struct site s = open_site();
     writ_auto_buf result = writ_buf_make(4096);
-    struct writ_view flow;
+    struct writ_run_flow flow;
 
     writ_buf_str(&result, "{\"_meta\":{\"ifc\":{\"confidentiality\":[\"l0\"");
     for (int i = 1; i < 32; i++) {
@@ -291,7 +291,7 @@ START_TEST(place_is_cut_between_characters)
 {
     static const struct writ_labels none;
     struct site s = open_site();
-    struct writ_view flow;
+    struct writ_run_flow flow;
 
     for (size_t odd = 0; odd < 3; odd++) {
         writ_auto_buf result = writ_buf_make(4096);
@@ -302,8 +302,8 @@ START_TEST(place_is_cut_between_characters)
         writ_buf_str(&result, "\":{\"b\":{\"c\":\"EVIL123456\"}}}}");
         ck_assert_ok(writ_labels_outcome(&none, NULL,
             writ_value_of(s.arena, writ_buf_view(&result)), false, s.key, s.arena, &flow, NULL));
-        ck_assert(writ_utf8_is_valid(flow, NULL));
-        ck_assert(writ_view_search(flow, WRIT_LIT("\"marks\"")) < flow.len);
+        ck_assert(writ_utf8_is_valid(flow.text, NULL));
+        ck_assert(writ_view_search(flow.text, WRIT_LIT("\"marks\"")) < flow.text.len);
     }
     close_site(&s);
 }
@@ -350,6 +350,64 @@ START_TEST(result_that_a_detector_calls_untrusted_is_no_source)
 }
 END_TEST
 
+static void
+expect_equal(const struct writ_run *a, const struct writ_run *b)
+{
+    const struct writ_run_marks *one = writ_run_places(a), *other = writ_run_places(b);
+
+    ck_assert_uint_eq(writ_run_size(a), writ_run_size(b));
+    ck_assert_uint_eq(writ_run_labels(a), writ_run_labels(b));
+    for (size_t i = 0; i < writ_run_labels(a); i++) {
+        ck_assert(writ_view_equal(writ_run_label(a, i), writ_run_label(b, i)));
+    }
+    for (; one != NULL && other != NULL; one = one->next, other = other->next) {
+        ck_assert_int_eq(one->source, other->source);
+        ck_assert(writ_view_equal(one->at, other->at));
+        ck_assert(writ_view_equal(one->decision_id, other->decision_id));
+        ck_assert(writ_view_equal(one->marks, other->marks));
+    }
+    ck_assert_ptr_null(one);
+    ck_assert_ptr_null(other);
+    ck_assert(writ_run_is_blind(a) == writ_run_is_blind(b));
+}
+
+/* The gateway takes what it has just made; after a restart it reads the record. */
+START_TEST(state_of_a_run_is_the_same_with_and_without_reading_the_record)
+{
+    static const char *const results[] = {"{\"structuredContent\":{\"a\":[{\"to\":\"x1\",\"n\":7},"
+                                          "{\"to\":\"y2 z3\",\"n\":8}],\"b\":\"plain\"}}",
+        "{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no\"}]}", "{}"};
+    struct site s = open_site();
+    struct writ_labels labels = {.untrusted_at = {NULL, 0}};
+    struct writ_view at = WRIT_LIT("/a/*/to");
+
+    labels.trusted_at = (struct writ_views){&at, 1};
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        struct writ_run *made = NULL, *read = NULL;
+        struct writ_run_outcome ended = {.decision_id = WRIT_LIT("d0"), .executed = true};
+        writ_auto_buf record = writ_buf_make(65536);
+
+        ck_assert_ok(
+            writ_labels_outcome(&labels, NULL, writ_value_of(s.arena, writ_view_str(results[i])),
+                false, s.key, s.arena, &ended.flow, NULL));
+        writ_buf_fmt(&record,
+            "{\"decision_id\":\"d0\",\"extensions\":{\"writ\":{\"flow\":" WRIT_VIEW_FMT
+            "}},\"outcome\":\"executed\"}",
+            WRIT_VIEW_ARG(ended.flow.text));
+        ck_assert_ok(writ_run_new(&made, NULL));
+        ck_assert_ok(writ_run_new(&read, NULL));
+        ck_assert_ok(writ_run_ended(made, writ_mark_key_id(s.key), &ended, NULL));
+        ck_assert_ok(
+            writ_run_add_outcome(read, writ_mark_key_id(s.key), writ_buf_view(&record), NULL));
+        expect_equal(made, read);
+        ck_assert(i > 0 || writ_run_places(made) != NULL);
+        writ_run_free(made);
+        writ_run_free(read);
+    }
+    close_site(&s);
+}
+END_TEST
+
 /* The outcome names the detectors; one that cannot answer adds its label too. */
 START_TEST(record_names_the_detector_that_added_a_label)
 {
@@ -370,7 +428,7 @@ START_TEST(record_names_the_detector_that_added_a_label)
         {NULL, false, "{\"fields\":[],"}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct writ_view flow;
+        struct writ_run_flow flow;
         const char *text = cases[i].result;
 
         if (i == 1) {
@@ -384,8 +442,8 @@ START_TEST(record_names_the_detector_that_added_a_label)
         ck_assert_ok(writ_labels_outcome(labels, NULL,
             text != NULL ? writ_value_of(s.arena, writ_view_str(text)) : NULL, cases[i].unseen,
             s.key, s.arena, &flow, NULL));
-        ck_assert_msg(writ_view_search(flow, writ_view_str(cases[i].want)) < flow.len,
-            WRIT_VIEW_FMT, WRIT_VIEW_ARG(flow));
+        ck_assert_msg(writ_view_search(flow.text, writ_view_str(cases[i].want)) < flow.text.len,
+            WRIT_VIEW_FMT, WRIT_VIEW_ARG(flow.text));
     }
     close_site(&s);
 }
@@ -629,6 +687,7 @@ WRIT_UNIT_MAIN("flow", value_must_come_from_a_permitted_source,
     labels_count_from_the_decision_on, run_with_a_call_of_unknown_labels_has_every_label,
     labels_that_a_result_cannot_have_are_not_left_out, detectors_add_labels_by_the_text_of_a_result,
     result_that_a_detector_calls_untrusted_is_no_source,
+    state_of_a_run_is_the_same_with_and_without_reading_the_record,
     record_names_the_detector_that_added_a_label, place_is_cut_between_characters,
     call_that_failed_is_none_that_came_before, run_of_many_results_stays_known,
     call_that_must_come_before_has_the_same_argument,
