@@ -292,7 +292,7 @@ struct taking {
         size_t len;
     } * records;
     size_t n;
-    bool full; /* there are more than are taken at once */
+    bool full; /* there are more, or more bytes, than are taken at once */
 };
 
 static bool
@@ -300,7 +300,7 @@ take_one(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct w
 {
     struct taking *taking = ctx;
 
-    taking->full = taking->n == TAKEN_MAX;
+    taking->full = taking->n == TAKEN_MAX || record.len > READ_MAX - taking->bytes.len;
     if (taking->full) {
         return false;
     }

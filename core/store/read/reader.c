@@ -1128,13 +1128,14 @@ tell_since(struct exporting *x, struct writ_view tenant, struct writ_view bounda
     end_rows(x->reader, SQL_FIRST);
     end_rows(x->reader, SQL_EDGE);
     WRIT_TRY(result);
-    if (from > ends.size || (found && (from > 0 ? from : x->first_leaf) < ends.first)) {
+    from = found && from < x->first_leaf ? x->first_leaf : from; /* it has no earlier ones */
+    if (from > ends.size || (found && from < ends.first)) {
         WRIT_FAIL(x->err, WRIT_E_MISMATCH,
             "the ledger has the records from %llu to before %llu, and others were asked for",
             (unsigned long long)ends.first, (unsigned long long)ends.size);
     }
     if (found && from < ends.size) {
-        x->first_leaf = from > x->first_leaf ? from : x->first_leaf;
+        x->first_leaf = from;
         result = tell_range(x);
         end_rows(x->reader, SQL_RANGE);
     }

@@ -2,6 +2,7 @@
 #include "support/store/kit.h"
 #include "support/unit.h"
 
+#include "store/read/reader.h"
 #include "store/read/verify.h"
 
 #include <stdio.h>
@@ -311,6 +312,39 @@ START_TEST(verification_begins_again_when_records_go_before_it)
 }
 END_TEST
 
+static bool
+count_record(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
+{
+    (void)leaf;
+    (void)kind;
+    (void)record;
+    ++*(size_t *)ctx;
+    return true;
+}
+
+START_TEST(reader_since_of_a_run_after_removed_records_gives_all_of_it)
+{
+    struct writ_view tenant = WRIT_LIT("acme");
+    struct writ_reader *reader = NULL;
+    struct writ_kit kit;
+    uint64_t until = 0;
+    size_t n = 0;
+
+    start(&kit);
+    ck_assert_uint_eq(remove_before(&kit, 0, WHOLE).removed, 9);
+    run_of(&kit, "e");
+    ck_assert_ok(writ_reader_open(kit.path, &reader, NULL));
+    ck_assert_ok(
+        writ_reader_since(reader, tenant, WRIT_LIT("e"), 2, count_record, &n, &until, NULL));
+    ck_assert_uint_eq(n, 3);
+    ck_assert_code(
+        writ_reader_since(reader, tenant, WRIT_LIT("a"), 2, count_record, &n, &until, NULL),
+        WRIT_E_MISMATCH);
+    writ_reader_close(reader);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("removing", records_before_the_time_go_in_whole_groups,
     records_that_the_archive_lacks_stay, archive_of_other_records_is_refused,
     open_run_keeps_its_records_and_is_named, run_that_was_removed_stays_sealed_over_a_start,
@@ -318,4 +352,5 @@ WRIT_UNIT_MAIN("removing", records_before_the_time_go_in_whole_groups,
     budget_over_removed_records_is_refused_with_its_remedy,
     manifest_of_fewer_records_than_were_removed_is_not_used,
     ledger_from_which_more_is_missing_does_not_open,
-    verification_begins_again_when_records_go_before_it)
+    verification_begins_again_when_records_go_before_it,
+    reader_since_of_a_run_after_removed_records_gives_all_of_it)
