@@ -18,8 +18,9 @@ static const struct writ_view keywords[] = {
 };
 
 /* Words before `token` in the name of one that turns the page of a list. */
-static const struct writ_view paging[] = {
-    {"next", 4}, {"page", 4}, {"continuation", 12}, {"sync", 4}, {"progress", 8}};
+static const struct writ_view paging[] = {WRIT_LIT("next"), WRIT_LIT("page"),
+    WRIT_LIT("pagination"), WRIT_LIT("continuation"), WRIT_LIT("cursor"), WRIT_LIT("skip"),
+    WRIT_LIT("delta"), WRIT_LIT("sync"), WRIT_LIT("progress")};
 
 static bool
 ends_with(struct writ_view text, struct writ_view end)

@@ -244,6 +244,8 @@ START_TEST(detect_text_leaves_near_misses)
         {"secret.mailchimp_key", HEX32 "-us123"},
         {"secret.assignment", "\"nextPageToken\": \"CAUQ0a1B2c3D4e5F\""},
         {"secret.assignment", "next_token=CAUQ0a1B2c3D4e5F"},
+        {"secret.assignment", "https://a.example/users?$skiptoken=CAUQ0a1B2c3D4e5F"},
+        {"secret.assignment", "pagination_token: CAUQ0a1B2c3D4e5F"},
         {"secret.twilio_key", "S^K0123456789ABCDEF0123456789ABCDEF"},
         {"secret.jwt", "example.com.org"},
         {"secret.jwt", "ey^Jhello.ey^Jworld.sig"},
