@@ -108,6 +108,9 @@ remark(void *ctx, const struct writ_loop *loop, struct writ_buf *ret)
 
     name_refused_programs(((const struct writ_ready *)ctx)->gateway, ret);
     name_silent_upstreams(ctx, loop, ret);
+    if (((const struct writ_ready *)ctx)->marks_differ) {
+        writ_buf_str(ret, "mark.key: another key than that of earlier records\n");
+    }
     if (shadowed > 0) {
         writ_buf_fmt(ret, "rules in shadow mode: %zu\n", shadowed);
     }

@@ -523,7 +523,8 @@ open_listeners(struct serve *serve, struct writ_err *err)
     make_routes(serve);
     gateway->admin.metrics = gateway->metrics;
     writ_gauges_open(gateway);
-    serve->ready = (struct writ_ready){.gateway = gateway, .generation = &serve->generation};
+    serve->ready.gateway = gateway;
+    serve->ready.generation = &serve->generation;
     WRIT_TRY(writ_ready_open(&serve->ready, err));
     WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,
         &gateway->listener, err));
@@ -589,7 +590,7 @@ make_tag(struct writ_gateway *gateway, struct writ_err *err)
 
 /* With another mark key than that of the records, values that they saw are refused: log it. */
 static WRIT_RESULT
-compare_marks(const struct serve *serve, struct writ_err *err)
+compare_marks(struct serve *serve, struct writ_err *err)
 {
     const struct writ_mark_key *key = serve->generation->marks;
     char newest[WRIT_MARK_KEY_ID + 1];
@@ -599,6 +600,7 @@ compare_marks(const struct serve *serve, struct writ_err *err)
     }
     WRIT_TRY(writ_mark_key_newest(serve->options->config->store.ptr, newest, err));
     if (newest[0] != '\0' && !writ_view_is(writ_mark_key_id(key), newest)) {
+        serve->ready.marks_differ = true;
         WRIT_LOG(serve->options->log, WRIT_EVENT_MARK_KEY_DIFFERS, writ_log_str("newest", newest),
             writ_log_text("ours", writ_mark_key_id(key)));
     }

@@ -235,8 +235,12 @@ test('a mark.key that is broken, missing, or another than that of the records is
   const line = gw.log.find((l) => l.event === 'mark_key_differs');
   assert.match(line?.newest ?? '', /^[0-9a-f]{8}$/);
   assert.notEqual(line.newest, line.ours);
+  assert.match((await gw.admin('/readyz')).text, /^mark\.key: another key than that of earlier records$/m);
   await gw.stop();
   writeFileSync(file, key);
+  await gw.start();
+  assert.doesNotMatch((await gw.admin('/readyz')).text, /mark\.key/);
+  await gw.stop();
   await finds(gw, []);
 });
 
