@@ -129,6 +129,7 @@ put_label(const struct writ_json *label, struct writ_buf *ret)
 {
     const struct writ_why_label told = {.label = text_of(label, "label"),
         .by = writ_why_label_find(text_of(label, "by")),
+        .resource = text_of(label, "resource"),
         .decision_id = text_of(label, "decision_id"),
         .tool = text_of(label, "tool"),
         .detector = text_of(label, "detector"),

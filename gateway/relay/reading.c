@@ -9,6 +9,7 @@
 
 #include "evidence/json/write.h"
 #include "policy/decide/labels.h"
+#include "policy/decide/resources.h"
 
 #define ARGUMENTS_MAX ((size_t)16 << 20)
 
@@ -94,18 +95,40 @@ arguments_of(const struct writ_request *request)
     return value;
 }
 
+/* False: they are not known. */
+static bool
+labels_of(
+    const struct writ_request *request, struct writ_view upstream, const struct writ_labels **ret)
+{
+    const struct writ_config *config = writ_request_config(request);
+    struct writ_view uri =
+        writ_json_string(writ_json_get(request->message.params, WRIT_LIT("uri")));
+    const struct writ_labels *own = NULL;
+
+    if (request->method == WRIT_MCP_RESOURCES_READ &&
+        !writ_resources_find(writ_resources_in(config, upstream), uri, &own)) {
+        return false;
+    }
+    *ret = own != NULL ? own : writ_config_read_labels(config, upstream);
+    return true;
+}
+
 /* Without marks the run has every label. */
 static struct writ_view
 flow_of(struct writ_request *request, struct writ_view upstream, struct writ_view body)
 {
     struct writ_run_flow flow = {.text = {NULL, 0}};
     const struct writ_json *message = NULL, *value;
+    const struct writ_labels *labels;
 
+    if (!labels_of(request, upstream, &labels)) {
+        return flow.text;
+    }
     WRIT_IGNORE(writ_mcp_parse(body, request->x->arena, &message));
     value = writ_json_get(message, WRIT_LIT("result"));
     value = value != NULL ? value : writ_json_get(message, WRIT_LIT("error"));
-    WRIT_IGNORE(writ_labels_outcome(writ_config_read_labels(writ_request_config(request), upstream),
-        NULL, value, value == NULL, request->generation->marks, request->x->arena, &flow, NULL));
+    WRIT_IGNORE(writ_labels_outcome(labels, NULL, value, value == NULL, request->generation->marks,
+        request->x->arena, &flow, NULL));
     return flow.text;
 }
 

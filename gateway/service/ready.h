@@ -15,8 +15,8 @@ struct writ_ready {
     struct writ_gateway *gateway;
     struct writ_generation *const *generation; /* the main thread's current one */
     bool marks_differ; /* mark.key was not that of the newest marks when the gateway started */
-    bool is;                                   /* at the last check */
-    unsigned looks;                            /* consecutive checks that found it not ready */
+    bool is;           /* at the last check */
+    unsigned looks;    /* consecutive checks that found it not ready */
 };
 
 /** Adds the conditions to the gateway's admin routes. WRIT_E_LIMIT. */

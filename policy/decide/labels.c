@@ -314,6 +314,9 @@ put_outcome(const struct findings *findings, const struct writ_run_flow *flow,
         writ_write_string(&w, flow->labels[i]);
     }
     writ_write_array_end(&w);
+    if (findings->labels != NULL && findings->labels->resource.len > 0) {
+        writ_write_text(&w, "resource", findings->labels->resource);
+    }
     writ_write_object_end(&w);
     WRIT_TRY(writ_write_end(&w, err));
     *ret = writ_buf_view(&text);

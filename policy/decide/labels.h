@@ -31,6 +31,8 @@ bool writ_labels_may_trust(const struct writ_labels *labels, struct writ_view at
  * `content`. Pointers of `labels` are into the first two of them, and begin with /content in the
  * last. Member names are no values.
  *
+ * Labels of `resources` are recorded with their pattern (`resource`).
+ *
  * `detected` looks at the whole result, in WRIT_DETECT_TIME_US for all of its patterns. What a
  * detector cannot answer counts as found. With `untrusted` of it no value of the result is trusted.
  *

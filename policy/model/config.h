@@ -488,10 +488,11 @@ struct writ_config {
     const struct writ_tasks *tasks; /* NULL: no caller states a task */
     /* of resources and prompts, by `written`: NULL for untrusted; model/flow.h */
     const struct writ_labels *const *read_labels;
-    bool follows_values;              /* some rule asks where values of a run came from */
-    const struct writ_policy *policy; /* tools and defaults, compiled: policy.h */
-    struct writ_digest policy_digest; /* over everything that can change a decision */
-    struct writ_view policy_text;     /* the same to be read, without secrets: canonical JSON */
+    const struct writ_resources *resources; /* by `written`; NULL: none */
+    bool follows_values;                    /* some rule asks where values of a run came from */
+    const struct writ_policy *policy;       /* tools and defaults, compiled: policy.h */
+    struct writ_digest policy_digest;       /* over everything that can change a decision */
+    struct writ_view policy_text; /* the same to be read, without secrets: canonical JSON */
     struct writ_odd_config definitions;
     struct writ_limits limits;
     struct writ_sessions_config sessions;

@@ -37,6 +37,16 @@ struct writ_labels {
     bool believe_annotations, believe_meta;
     const struct writ_detected *detected;
     size_t detected_n;
+    struct writ_view
+        resource; /* of resources whose URI this pattern matches; empty: of no pattern */
+};
+
+#define WRIT_RESOURCES_MAX 256 /* entries of `resources` of an upstream */
+
+/** `resources` of an upstream: labels with a pattern, in the order of the file. */
+struct writ_resources {
+    const struct writ_labels *const *items;
+    size_t n;
 };
 
 /** `requires` of a flow: a call that must have been made before. */

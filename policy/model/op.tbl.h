@@ -15,7 +15,8 @@ OP(TYPE, "type", TYPES,
     "inside")
 OP(MIN_LENGTH, "min_length", LENGTH, "is a string of at least that many code points")
 OP(MAX_LENGTH, "max_length", LENGTH, "is a string of at most that many code points")
-OP(PREFIX, "prefix", STRING, "is a string that begins with the value; it does not mean inside a path")
+OP(PREFIX, "prefix", STRING,
+    "is a string that begins with the value; it does not mean inside a path")
 OP(SUFFIX, "suffix", STRING, "is a string that ends with the value")
 OP(MATCHES, "matches", PATTERN,
     "is a string that the regular expression (PCRE2) matches as a whole")
@@ -28,7 +29,8 @@ OP(SCHEMA, "schema", SCHEMA, "is valid under the JSON Schema (2020-12), with all
 OP(FROM, "from", SOURCES,
     "comes from one of the sources, seen in this run: task, operator, trusted, approved")
 OP(CONTAINS, "contains", DETECTORS,
-    "is, or holds at any depth, a text, number or name in which one of the detectors finds something")
+    "is, or holds at any depth, a text, number or name in which one of the detectors finds "
+    "something")
 OP(LACKS, "lacks", DETECTORS,
     "is anything but null in which no detector of the list finds something, at any depth")
 OP(EACH, "each", CONSTRAINTS, "is an array whose elements all satisfy the constraints")

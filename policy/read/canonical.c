@@ -293,21 +293,48 @@ put_tool(
     writ_buf_byte(ret, '}');
 }
 
-/* The upstream with labels of its own whose name comes after `after`; NULL: none. */
+/* The upstream with that option whose name comes after `after`; NULL: none. */
 static const struct writ_upstream_config *
-next_labelled(const struct writ_config *config, const struct writ_upstream_config *after)
+next_with(
+    const struct writ_config *config, const char *option, const struct writ_upstream_config *after)
 {
     const struct writ_upstream_config *next = NULL;
 
     for (size_t i = 0; i < config->upstreams_n; i++) {
         const struct writ_upstream_config *one = &config->upstreams[i];
-        if (writ_yaml_get(one->node, WRIT_LIT("labels")) != NULL &&
+        if (writ_option_of(one->node, option) != NULL &&
             (after == NULL || writ_jcs_compare(one->name, after->name) > 0) &&
             (next == NULL || writ_jcs_compare(one->name, next->name) < 0)) {
             next = one;
         }
     }
     return next;
+}
+
+/* Their labels of resources, in the order of the file, which decides:
+ * "resources":{"bank":[{"labels":{...},"uri":"bank://bills/?"}]}, */
+static void
+put_resources(
+    struct writ_buf *ret, const struct writ_config *config, unsigned how, struct writ_arena *arena)
+{
+    const struct writ_upstream_config *one = NULL;
+    size_t n = 0;
+
+    while ((one = next_with(config, "resources", one)) != NULL) {
+        writ_buf_str(ret, n++ > 0 ? "," : "\"resources\":{");
+        writ_text_json(ret, one->name);
+        writ_buf_str(ret, ":[");
+        WRIT_YAML_EACH(member, writ_option_of(one->node, "resources"))
+        {
+            writ_buf_str(ret, member->index > 0 ? ",{\"labels\":" : "{\"labels\":");
+            put_node(ret, member, how, arena);
+            writ_buf_str(ret, ",\"uri\":");
+            writ_text_json(ret, member->key);
+            writ_buf_byte(ret, '}');
+        }
+        writ_buf_byte(ret, ']');
+    }
+    writ_buf_str(ret, n > 0 ? "}," : "");
 }
 
 /* The labels of what is read from upstreams: ,"upstreams":{"bank":{...}} */
@@ -318,7 +345,7 @@ put_read_labels(
     const struct writ_upstream_config *one = NULL;
     size_t n = 0;
 
-    while ((one = next_labelled(config, one)) != NULL) {
+    while ((one = next_with(config, "labels", one)) != NULL) {
         writ_buf_str(ret, n++ > 0 ? "," : ",\"upstreams\":{");
         writ_text_json(ret, one->name);
         writ_buf_byte(ret, ':');
@@ -361,6 +388,7 @@ put_policy(const struct writ_raw_top *top, const struct writ_yaml *root,
     put_names(ret, "not_agreed", &config->not_agreed);
     writ_buf_str(ret, "\"policy\":\"writ-policy-v1\",");
     put_programs(ret, top->upstreams, how, arena);
+    put_resources(ret, config, how, arena);
     if (top->reviewers != NULL) {
         writ_buf_str(ret, "\"reviewers\":");
         put_node(ret, top->reviewers, how == 0 ? 0 : how | PEER, arena);

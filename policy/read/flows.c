@@ -2,6 +2,7 @@
 #include "policy/read/flows.h"
 
 #include "policy/model/constraint.h"
+#include "policy/model/flow.h"
 #include "policy/model/glob.h"
 #include "policy/read/detectors.h"
 #include "policy/read/reviews.h"
@@ -165,22 +166,79 @@ writ_flows_labels(struct writ_options *o, const struct writ_yaml *node,
     return read_labels(o, node != NULL ? node : defaults, ret->pin, &ret->labels);
 }
 
-/* Of resources and prompts, which have no accepted definition: `believe` is not for them. */
+/* Resources and prompts have no accepted definition. */
+static bool
+refuse_believe(struct writ_options *o, const struct writ_yaml *node)
+{
+    if (writ_yaml_get(node, WRIT_LIT("believe")) == NULL) {
+        return false;
+    }
+    WRIT_OPTION_FAULT(o, writ_option_of(node, "believe"),
+        "is for tools: resources and prompts have no accepted definition");
+    return true;
+}
+
+static const struct writ_labels *
+read_resource(struct writ_options *o, const struct writ_yaml *node)
+{
+    const struct writ_labels *read = NULL;
+    struct writ_labels *labels = writ_option_memory(o, 1, sizeof *labels);
+    const char *fault = writ_glob_fault(node->key);
+
+    if (fault != NULL) {
+        WRIT_OPTION_FAULT(o, node, "%s", fault);
+    }
+    if (labels == NULL || refuse_believe(o, node) || !read_labels(o, node, false, &read) ||
+        read == NULL) {
+        return NULL;
+    }
+    *labels = *read;
+    labels->resource = node->key;
+    return labels;
+}
+
+static void
+read_resources(struct writ_options *o, const struct writ_yaml *node, struct writ_resources *ret)
+{
+    const struct writ_labels **all;
+    size_t n = 0;
+
+    if (node == NULL) {
+        return;
+    }
+    if (node->type != WRIT_YAML_MAP || node->count > WRIT_RESOURCES_MAX) {
+        WRIT_OPTION_FAULT(o, node, "must be a map of at most %d patterns", WRIT_RESOURCES_MAX);
+        return;
+    }
+    all = writ_option_memory(o, node->count, sizeof *all);
+    WRIT_YAML_EACH(member, all != NULL ? node : NULL)
+    {
+        all[n] = read_resource(o, member);
+        n += all[n] != NULL ? 1 : 0; /* else: a finding says why */
+    }
+    *ret = (struct writ_resources){all, n};
+}
+
+/* The labels of what is read. */
 static void
 read_upstreams(struct writ_options *o, const struct writ_yaml *defaults, struct writ_config *config)
 {
     const struct writ_labels **all = writ_option_memory(o, config->upstreams_n, sizeof *all);
+    struct writ_resources *resources =
+        writ_option_memory(o, config->upstreams_n, sizeof *resources);
 
-    for (size_t i = 0; all != NULL && i < config->upstreams_n; i++) {
+    for (size_t i = 0; all != NULL && resources != NULL && i < config->upstreams_n; i++) {
         const struct writ_yaml *own = writ_yaml_get(config->upstreams[i].node, WRIT_LIT("labels"));
         struct writ_labels *labels = NULL;
 
         all[i] = NULL;
-        if (own != NULL && writ_yaml_get(own, WRIT_LIT("believe")) != NULL) {
-            WRIT_OPTION_FAULT(o, writ_option_of(own, "believe"),
-                "is for tools: resources and prompts have no accepted definition");
-        } else if (own != NULL) {
-            (void)read_labels(o, own, false, &all[i]);
+        resources[i] = (struct writ_resources){.n = 0};
+        read_resources(
+            o, writ_yaml_get(config->upstreams[i].node, WRIT_LIT("resources")), &resources[i]);
+        if (own != NULL) {
+            if (!refuse_believe(o, own)) {
+                (void)read_labels(o, own, false, &all[i]);
+            }
         } else if (defaults != NULL && read_labels(o, defaults, true, &all[i]) && all[i] != NULL) {
             labels = writ_option_memory(o, 1, sizeof *labels);
             if (labels != NULL) {
@@ -191,6 +249,7 @@ read_upstreams(struct writ_options *o, const struct writ_yaml *defaults, struct 
         }
     }
     config->read_labels = all;
+    config->resources = resources;
 }
 
 /* ---- flows */

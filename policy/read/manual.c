@@ -4,6 +4,8 @@
 #include "policy/model/op.h"
 #include "policy/read/setting.h"
 
+static const char *shape_name(enum writ_shape shape);
+
 static const char *
 kind_name(const struct writ_setting *s)
 {
@@ -35,7 +37,13 @@ kind_name(const struct writ_setting *s)
     case WRIT_SETTING_NODE:
         break;
     }
-    switch (s->shape) {
+    return shape_name(s->shape);
+}
+
+static const char *
+shape_name(enum writ_shape shape)
+{
+    switch (shape) {
     case WRIT_SHAPE_AGENTS:
     case WRIT_SHAPE_CONSTRAINTS:
     case WRIT_SHAPE_BUDGETS:
@@ -55,6 +63,7 @@ kind_name(const struct writ_setting *s)
     case WRIT_SHAPE_REVIEWERS:
     case WRIT_SHAPE_NOTIFY:
     case WRIT_SHAPE_DETECTORS:
+    case WRIT_SHAPE_RESOURCES:
         return "map of sections";
     case WRIT_SHAPE_STATE:
     case WRIT_SHAPE_REPLAY:

@@ -298,6 +298,9 @@ DURATION(upstream, "timeout", timeout_us, RESTART, 1 * MS, 24 * HOUR, "5m",
     "Time limit of a call, unless the tool's rule sets another.")
 NODE(upstream, "labels", labels, LIVE, SHAPE_LABELS, NONE,
     "The labels of resources and prompts that are read from it; default: that of defaults. Those of tools are in tools.")
+NODE(upstream, "resources", resources, LIVE, SHAPE_RESOURCES, NONE,
+    "The labels of resources by their URI: a pattern as of the op glob, and labels. The first that matches applies; "
+    "others have labels of the upstream.")
 ONE_OF(upstream, "stdio", "http")
 WITH(upstream, "stdio", "is only for upstreams that speak over stdio",
     "environment", "inherit", "client_environment", "directory", "program_digest", "sharing", "start_timeout", "children", "idle")

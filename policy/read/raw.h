@@ -116,7 +116,7 @@ struct writ_raw_upstream {
     int sharing;
     struct writ_raw_attach credential;
     struct writ_raw_authorization authorization;
-    const struct writ_yaml *labels;
+    const struct writ_yaml *labels, *resources;
     bool required, insecure, client_environment;
 };
 

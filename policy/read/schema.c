@@ -296,6 +296,9 @@ shape_members(struct writ_write *w, enum writ_shape shape)
     case WRIT_SHAPE_NOTIFY:
         map_members(w, "notify");
         break;
+    case WRIT_SHAPE_RESOURCES:
+        map_members(w, "labels");
+        break;
     case WRIT_SHAPE_DETECTORS:
         map_members(w, "detector");
         break;

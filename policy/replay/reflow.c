@@ -7,6 +7,7 @@
 #include "policy/decide/flow_rules.h"
 #include "policy/decide/labels.h"
 #include "policy/decide/policy.h"
+#include "policy/decide/resources.h"
 #include "policy/replay/reflow_judge.h"
 #include "policy/replay/reflow_run.h"
 
@@ -365,11 +366,21 @@ static WRIT_RESULT
 judge_read(struct telling *t, const struct reading *of, struct writ_err *err)
 {
     const struct writ_config *config = t->r->config;
+    struct writ_view pattern = writ_json_string(writ_json_get(of->flow, WRIT_LIT("resource")));
+    const struct writ_labels *labels;
 
-    return knows_policy(t->r, &of->past)
-               ? judge_labelling(
-                     t, writ_config_read_labels(config, of->past.upstream), of->flow, err)
-               : WRIT_DONE;
+    if (!knows_policy(t->r, &of->past)) {
+        return WRIT_DONE;
+    }
+    /* which URI was read is not recorded: that the pattern matches it cannot be judged */
+    labels = pattern.len > 0
+                 ? writ_resources_of(writ_resources_in(config, of->past.upstream), pattern)
+                 : writ_config_read_labels(config, of->past.upstream);
+    if (pattern.len > 0 && labels == NULL) {
+        tell(t, WRIT_REFLOW_LABELLING, WRIT_LIT(""));
+        return WRIT_DONE;
+    }
+    return judge_labelling(t, labels, of->flow, err);
 }
 
 WRIT_RESULT

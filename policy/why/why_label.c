@@ -61,6 +61,7 @@ writ_why_label_read(const struct writ_json *record, bool is_outcome, struct writ
     } else if (writ_run_is_repeat(reason)) {
         label->by = WRIT_WHY_LABEL_KEPT;
     } else if (writ_run_is_read(reason)) {
+        label->resource = text_of(flow, WRIT_LIT("resource"));
         read_result(flow, label);
         label->by = label->by == WRIT_WHY_LABEL_SERVER ? WRIT_WHY_LABEL_POLICY : label->by;
     } else {
@@ -90,6 +91,7 @@ writ_why_label_put(const struct writ_why_label *label, struct writ_write *w)
     writ_write_text(w, "note", ways[label->by].sentence);
     writ_write_text_or_null(w, "decision_id", label->decision_id);
     writ_write_text_or_null(w, "tool", label->tool);
+    writ_write_text_or_null(w, "resource", label->resource);
     writ_write_text_or_null(w, "detector", label->detector);
     writ_write_text_or_null(w, "at", label->at);
     writ_write_object_end(w);
@@ -103,6 +105,8 @@ writ_why_label_text(const struct writ_why_label *label, struct writ_buf *ret)
     writ_buf_put(ret, ways[label->by].sentence);
     writ_buf_str(ret, label->tool.len > 0 ? ", from " : "");
     writ_buf_put(ret, label->tool);
+    writ_buf_str(ret, label->resource.len > 0 ? " of " : "");
+    writ_buf_put(ret, label->resource);
     writ_buf_str(ret, label->decision_id.len > 0 ? ", decision " : "");
     writ_buf_put(ret, label->decision_id);
     writ_buf_str(ret, label->detector.len > 0 ? ": " : "");

@@ -19,6 +19,7 @@ struct writ_why_label {
     enum writ_why_label_by by;
     struct writ_view decision_id; /* of the call that brought it */
     struct writ_view tool;        /* "upstream/tool" of that call; empty until it is looked up */
+    struct writ_view resource;    /* of a resource: the pattern whose labels it has */
     struct writ_view detector;    /* "secret.jwt@1" */
     struct writ_view at;          /* JSON Pointer into the result: where it found something */
 };

@@ -17,7 +17,8 @@
 
 static const char yaml[] =
     "upstreams:\n"
-    "  up: {http: 'http://127.0.0.1:9/mcp', labels: {trusted_at: [/contents/*/to]}}\n"
+    "  up: {http: 'http://127.0.0.1:9/mcp', labels: {trusted_at: [/contents/*/to]},\n"
+    "    resources: {'bank://people/*': {integrity: trusted, confidentiality: [private]}}}\n"
     "agents:\n"
     "  - {anonymous: true, id: boss, tenant: t}\n"
     "tasks: {agents: [boss]}\n"
@@ -302,7 +303,7 @@ END_TEST
     "read\","                                                                                      \
     "\"tenant\":\"t\",\"upstream\":\"up\",\"flow\":{\"fields\":[{\"at\":\"%s\",\"marks\":"         \
     "\"AQIDBAU\","                                                                                 \
-    "\"trusted\":true}],\"key\":\"11111111\",\"labels\":[%s]}}}}"
+    "\"trusted\":true}],\"key\":\"11111111\",\"labels\":[%s]%s}}}}"
 
 /* A call without its source, as a rule in shadow mode lets it through. */
 #define AS_READ                                                                                    \
@@ -326,20 +327,26 @@ recompute_one(const struct site *s, const char *record)
     return report;
 }
 
+#define PEOPLE ",\"resource\":\"bank://people/*\""
+
 START_TEST(recompute_of_a_reading_judges_its_labels)
 {
     static const struct {
-        const char *at, *labels;
+        const char *at, *labels, *resource;
         uint64_t found;
-    } rows[] = {{"/contents/*/to", "\"untrusted\"", 0}, {"/contents/*/text", "\"untrusted\"", 1},
-        {"/contents/*/to", "", 1}};
+    } rows[] = {{"/contents/*/to", "\"untrusted\"", "", 0},
+        {"/contents/*/text", "\"untrusted\"", "", 1}, {"/contents/*/to", "", "", 1},
+        {"/contents/*/text", "\"private\"", PEOPLE, 0}, {"/contents/*/text", "", PEOPLE, 1},
+        {"/contents/*/to", "\"untrusted\"", PEOPLE, 1},
+        {"/contents/*/to", "\"untrusted\"", ",\"resource\":\"bank://**\"", 1}};
     struct site s = open_site();
     char digest[WRIT_DIGEST_TEXT], text[2048];
 
     writ_digest_text(&s.config->policy_digest, digest);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct writ_reflow_report report;
-        (void)snprintf(text, sizeof text, READ, digest, rows[i].at, rows[i].labels);
+        (void)snprintf(
+            text, sizeof text, READ, digest, rows[i].at, rows[i].labels, rows[i].resource);
         report = recompute_one(&s, text);
         ck_assert_uint_eq(report.found[WRIT_REFLOW_LABELLING], rows[i].found);
         ck_assert_uint_eq(report.decisions, 0);

@@ -378,7 +378,8 @@ test('writ why names the rule of flows and the tool that the task lacks; explain
     else {
       const { decision_id: id } = gw.decisions()[0];
       assert.deepEqual(found.flow.labels.map(({ note, ...rest }) => rest), ['untrusted', 'private'].map((label) => (
-        { label, by: 'policy', decision_id: id, tool: 'up/bills', detector: null, at: null })));
+        { label, by: 'policy', decision_id: id, tool: 'up/bills', resource: null, detector: null,
+          at: null })));
       assert.match(found.text, /^label +private: results of that tool have it .*, from up\/bills, decision /m);
     }
   }
@@ -449,7 +450,8 @@ test('detectors add labels by what a result says, also for a run that may get th
     '{"at":"/content/0/text","detector":"secret.github_token@1","label":"private"}'));
   const explained = why(gw, refused.refusal.decision_id);
   assert.deepEqual(explained.flow.labels.map(({ note, ...rest }) => rest), [{ label: 'private', by: 'detected',
-    decision_id: id, tool: 'up/read', detector: 'secret.github_token@1', at: '/content/0/text' }]);
+    decision_id: id, tool: 'up/read', resource: null, detector: 'secret.github_token@1',
+    at: '/content/0/text' }]);
   const line = `label +private: a detector found something .*, from up/read, decision ${id}: `;
   assert.match(explained.text, new RegExp(`^${line}secret\\.github_token@1, at /content/0/text$`, 'm'));
   assert.ok(!JSON.stringify(found).includes(KEY));

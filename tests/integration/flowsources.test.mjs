@@ -289,7 +289,7 @@ test('voters see which result brought a label of the run, by which detector, and
   assert.equal(status, 200);
   const note = 'a detector found something in the result, or could not answer';
   assert.deepEqual(json.labels, [{ label: 'private', by: 'detected', note, decision_id: read, tool: 'fs/read_text_file',
-    detector: json.labels[0]?.detector, at: '/content/0/text' }]);
+    resource: null, detector: json.labels[0]?.detector, at: '/content/0/text' }]);
   assert.match(json.labels[0].detector, /^bank\.iban@\d+$/);
   const shown = writ(['review', 'show', gw.ledgerFile, id]);
   assert.match(shown.out,

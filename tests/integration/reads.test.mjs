@@ -127,6 +127,36 @@ test('the labels of defaults are those of a resource, and detectors look at it',
   assert.ok(JSON.stringify(gw.show(id)).includes('"detector":"secret.github_token@1","label":"private"}'));
 });
 
+test('a resource has the labels of the first pattern that its URI matches', async (t) => {
+  const { gw } = await bank(t, (a) => a.result({ ...content(EVIL) }), {
+    upstream: { labels: { confidentiality: ['inner'] }, resources: { 'bank://accounts/*': { integrity: 'trusted' },
+      'bank://people/**': { integrity: 'trusted', confidentiality: ['private'] } } },
+    top: { flows: [{ tools: ['up/mail'], after: ['private'] }] } });
+  const session = async () => openSession(gw, { token: DEV.token });
+  const resource = () => gw.show(gw.decisions().findLast((d) => d.tool === 'resources/read').decision_id)
+    .decision.extensions.writ.flow?.resource;
+  const pays = async (s) => reason(await s.call('up__pay', { to: EVIL })) ?? 'done';
+  const mails = async (s) => reason(await s.call('up__mail', {})) ?? 'done';
+  for (const [uri, pattern, pay, mail] of [
+    ['bank://accounts/7', 'bank://accounts/*', 'done', 'done'],
+    ['bank://accounts/a%2Db', 'bank://accounts/*', 'done', 'done'],
+    ['bank://people/ann/diary', 'bank://people/**', 'done', 'flow_not_permitted'],
+    ['bank://bills', undefined, 'source_not_permitted', 'done'],
+    ['bank://accounts/../people/ann', undefined, 'source_not_permitted', 'flow_not_permitted'],
+    ['bank://accounts/a%2fb', undefined, 'source_not_permitted', 'flow_not_permitted']]) {
+    const s = await session();
+    await read(s, { uri });
+    assert.equal(resource(), pattern, uri);
+    assert.deepEqual([await pays(s), await mails(s)], [pay, mail], uri);
+  }
+  const s = await session();
+  await read(s, { uri: 'bank://people/ann' });
+  const refused = await s.call('up__mail', {});
+  const why = writ(['why', refused.refusal.decision_id, '--config', gw.configFile]);
+  assert.match(why.out, /^label +private: .*, from up\/resources\/read of bank:\/\/people\/\*\*, decision /m);
+  gw.verify();
+});
+
 test('an answer as a stream waits for its record, also when the server does not end it', async (t) => {
   const { gw } = await bank(t, (arrival) => {
     const stream = arrival.stream();

@@ -27,5 +27,6 @@ export const sourceList = (values) => el('ul', { class: 'plain sources' }, value
 /** The labels of the run that a rule looked at, each with the call that brought it. */
 export const labelList = (labels) => el('ul', { class: 'plain labels' }, labels.map((label) => el('li', {},
   el('strong', {}, text(label.label)), ': ', label.note, label.tool !== null && [', from ', name(label.tool)],
+  label.resource !== null && [' of ', text(label.resource)],
   label.decision_id !== null && [', decision ', digest(label.decision_id)],
   label.detector !== null && [', detector ', name(label.detector)], label.at !== null && [', at ', text(label.at)])));
