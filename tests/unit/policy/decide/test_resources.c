@@ -53,6 +53,77 @@ START_TEST(find_of_a_uri_with_two_meanings_is_not_known)
 }
 END_TEST
 
+START_TEST(find_of_a_uri_that_passes_by_an_earlier_pattern_is_not_known)
+{
+    static const struct writ_labels own = {.resource = WRIT_LIT("https://people/**")},
+                                    file = {.resource = WRIT_LIT("file:///srv/Private/**")},
+                                    port = {.resource = WRIT_LIT("https://shop:8443/a?q=*")},
+                                    one = {.resource = WRIT_LIT("https://shop/one")},
+                                    folder = {.resource = WRIT_LIT("https://shop/two/*")},
+                                    rest = {.trusted = true, .resource = WRIT_LIT("*:**")};
+    static const struct writ_labels *const list[] = {&own, &file, &port, &one, &folder, &rest};
+    static const struct writ_resources all = {list, 6};
+    static const char *const known[] = {"https://shop/", "https://shop/one/two", "file:///srv/1",
+        "https://shop:8443/", "urn:people", "mailto:people@shop"};
+    static const char *const passing[] = {"https://PEOPLE/1", "HTTPS://people/1",
+        "https://people:443/1", "https://eve@people/1", "https://people./1",
+        "https://a:b@people:1/1", "https://people//1", "https://people/%31;x?a#b",
+        "file:///srv//Private/1", "file:///srv/private/1", "file:/srv/Private/1",
+        "file://localhost/srv/Private/1", "https://Shop:8443/a?q=1", "https://shop:8443/a?Q=1",
+        "https://shop/one/", "https://shop/one?x", "https://shop/one#x", "https://shop/one/?x",
+        "https://shop/two//", "https://shop/two//1", "https://people?x", "https://people",
+        "file:srv/private/1"};
+    const struct writ_labels *found = NULL;
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        ck_assert_msg(writ_resources_find(&all, writ_view_str(known[i]), &found), "%s", known[i]);
+        ck_assert_ptr_eq(found, &rest);
+    }
+    for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++) {
+        bool is_known = writ_resources_find(&all, writ_view_str(passing[i]), &found);
+
+        ck_assert_msg(!is_known || found == &own, "%s", passing[i]);
+    }
+}
+END_TEST
+
+START_TEST(find_of_a_dot_that_a_server_may_end_is_not_known)
+{
+    static const char *const uris[] = {
+        "bank://a/..?x", "bank://a/..#x", "bank://a/..;x/1", "bank:../a", "bank://a/.;x"};
+    const struct writ_labels *found = NULL;
+
+    for (size_t i = 0; i < sizeof uris / sizeof uris[0]; i++) {
+        ck_assert_msg(
+            !writ_resources_find(&resources, writ_view_str(uris[i]), &found), "%s", uris[i]);
+    }
+    ck_assert(!writ_resources_find(&resources, writ_view(NULL, 0), &found));
+}
+END_TEST
+
+START_TEST(find_of_a_uri_that_is_too_long_is_not_known)
+{
+    static const struct writ_labels any = {.resource = WRIT_LIT("**")};
+    static const struct writ_labels *list[WRIT_RESOURCES_MAX];
+    static const size_t long_enough = WRIT_RESOURCES_WORK_MAX / WRIT_RESOURCES_MAX;
+    const struct writ_resources many = {list, WRIT_RESOURCES_MAX};
+    const struct writ_labels *found = NULL;
+    writ_auto_buf uri = writ_buf_make(WRIT_RESOURCE_URI_MAX);
+
+    for (size_t i = 0; i < WRIT_RESOURCES_MAX; i++) {
+        list[i] = &any;
+    }
+    for (size_t i = 0; i < long_enough; i++) {
+        writ_buf_byte(&uri, 'a');
+    }
+    ck_assert(writ_resources_find(&many, writ_buf_view(&uri), &found));
+    ck_assert_ptr_eq(found, &any);
+    writ_buf_byte(&uri, 'a');
+    ck_assert(!writ_resources_find(&many, writ_buf_view(&uri), &found));
+    ck_assert_ptr_null(found);
+}
+END_TEST
+
 START_TEST(find_without_patterns_asks_nothing_of_a_uri)
 {
     const struct writ_labels *found = &secret;
@@ -71,5 +142,7 @@ START_TEST(of_gives_the_entry_of_a_pattern)
 END_TEST
 
 WRIT_UNIT_MAIN("resources", find_gives_the_first_pattern_that_matches,
-    find_of_a_uri_with_two_meanings_is_not_known, find_without_patterns_asks_nothing_of_a_uri,
-    of_gives_the_entry_of_a_pattern)
+    find_of_a_uri_with_two_meanings_is_not_known,
+    find_of_a_uri_that_passes_by_an_earlier_pattern_is_not_known,
+    find_of_a_uri_that_is_too_long_is_not_known, find_of_a_dot_that_a_server_may_end_is_not_known,
+    find_without_patterns_asks_nothing_of_a_uri, of_gives_the_entry_of_a_pattern)
