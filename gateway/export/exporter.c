@@ -87,6 +87,8 @@ writ_exporter_open(
     exporter->batch = writ_buf_make(BATCH_MAX);
     WRIT_TRY(writ_sink_open(&options->sink, &exporter->sink, err));
     WRIT_TRY(writ_tail_open(options->ledger, &exporter->tail, err));
+    WRIT_TRY(
+        writ_tail_settle(exporter->tail, err)); /* one run exports what there is at its start */
     WRIT_TRY(read_cursor(exporter, err));
     WRIT_TRY(count_waiting(exporter, &waiting, err));
     *ret = WRIT_TAKE(exporter);

@@ -187,9 +187,9 @@ test('verify export names what is missing, exchanged or foreign', async (t) => {
     refused(lines.slice(2), /^missing 2 of the records .* first of them 0$/m);
     const kept = gw.path('checkpoint.txt');
     writeFileSync(kept, writ(['ledger', 'checkpoint', gw.ledgerFile, '--keys', gw.path('keys')]).out);
-    const [until0] = [lines.slice(0, 2)];
-    assert.equal(check(until0).code, 0, 'a prefix alone shows no loss');
-    refused(until0, /^missing \d+ of the records/m, '--checkpoint', kept);
+    const first = lines.slice(0, 1); // a checkpoint of its own; later records may share one
+    assert.equal(check(first).code, 0, 'a prefix alone shows no loss');
+    refused(first, /^missing \d+ of the records/m, '--checkpoint', kept);
     const zero = (line) => line.replace(/sha256:([0-9a-f])/, (_, c) => `sha256:${c === '0' ? '1' : '0'}`);
     const change = format === 'json' ? (line) => line.replace('"tool":"echo"', '"tool":"ECHO"')
       : (line) => line.replace(/(leaf_hash":"|cs1=)sha256:[0-9a-f]{64}/, (m) => zero(m));

@@ -2,6 +2,7 @@
  * of the ledger. The statement is reset on every path: one that stands at a row holds the log. */
 #include "store/read/tail.h"
 
+#include "base/clock.h"
 #include "store/disk/disk.h"
 #include "store/disk/heads.h"
 #include "store/read/column.h"
@@ -21,11 +22,13 @@
 #define SIZE_SQL                                                                                   \
     "SELECT coalesce((SELECT size FROM head WHERE " WRIT_HEADS_NOTED                               \
     " ORDER BY leaf DESC LIMIT 1), 0)"
+#define ALL_SQL   "SELECT coalesce(max(leaf) + 1, 0) FROM record"
 #define FIRST_SQL "SELECT coalesce(min(leaf), 0) FROM record"
+#define SIGNED_US INT64_C(1000000) /* a gateway that lives signs within this time */
 
 struct writ_tail {
     struct writ_sql *sql;
-    struct writ_sql_statement *read, *size, *first;
+    struct writ_sql_statement *read, *size, *all, *first;
     struct writ_heads_trust trust; /* has the origin; without keys */
 };
 
@@ -40,6 +43,7 @@ writ_tail_open(const char *path, struct writ_tail **ret, struct writ_err *err)
     WRIT_TRY(writ_heads_trust(tail->sql, NULL, &tail->trust, err));
     WRIT_TRY(writ_sql_prepare(tail->sql, WRIT_SQL_MANY READ_SQL, &tail->read, err));
     WRIT_TRY(writ_sql_prepare(tail->sql, SIZE_SQL, &tail->size, err));
+    WRIT_TRY(writ_sql_prepare(tail->sql, ALL_SQL, &tail->all, err));
     WRIT_TRY(writ_sql_prepare(tail->sql, FIRST_SQL, &tail->first, err));
     *ret = WRIT_TAKE(tail);
     return WRIT_DONE;
@@ -52,6 +56,7 @@ writ_tail_close(struct writ_tail *tail)
         writ_heads_trust_wipe(&tail->trust);
         writ_sql_finalize(tail->read);
         writ_sql_finalize(tail->size);
+        writ_sql_finalize(tail->all);
         writ_sql_finalize(tail->first);
         writ_sql_close(tail->sql);
         writ_free(tail);
@@ -81,6 +86,34 @@ WRIT_RESULT
 writ_tail_size(struct writ_tail *tail, uint64_t *ret, struct writ_err *err)
 {
     return read_number(tail->size, ret, err);
+}
+
+/* A wait until the records that were there when it began are signed. */
+struct settling {
+    struct writ_tail *tail;
+    uint64_t all;
+    writ_result result;
+    struct writ_err *err;
+};
+
+static bool
+is_settled(void *ctx)
+{
+    struct settling *s = ctx;
+    uint64_t size = 0;
+
+    s->result = writ_tail_size(s->tail, &size, s->err);
+    return !writ_is_ok(s->result) || size >= s->all;
+}
+
+WRIT_RESULT
+writ_tail_settle(struct writ_tail *tail, struct writ_err *err)
+{
+    struct settling s = {.tail = tail, .err = err};
+
+    WRIT_TRY(read_number(tail->all, &s.all, err));
+    writ_clock_wait(writ_clock_system(), SIGNED_US, is_settled, &s);
+    return s.result;
 }
 
 WRIT_RESULT

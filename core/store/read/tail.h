@@ -34,12 +34,15 @@ writ_tail_release(struct writ_tail **tail)
     writ_tail_close(*tail);
 }
 
-/** The origin of the ledger's checkpoints, and the number of its records. WRIT_E_MISMATCH: a ledger
- * without an id; WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
+/** The number of records that a signed checkpoint is over: only these are read (write/signing.h).
+ * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_tail_size(struct writ_tail *tail, uint64_t *ret, struct writ_err *err);
+/** Waits until the present records are signed; at most a second, for a gateway may not live. As
+ * writ_tail_size. */
+WRIT_RESULT writ_tail_settle(struct writ_tail *tail, struct writ_err *err);
 /** The first record of the ledger: earlier ones are in an archive. As writ_tail_size. */
 WRIT_RESULT writ_tail_first(struct writ_tail *tail, uint64_t *ret, struct writ_err *err);
-/** Borrowed until close. */
+/** The origin of the ledger's checkpoints. Borrowed until close. */
 struct writ_view writ_tail_origin(const struct writ_tail *tail);
 
 /**

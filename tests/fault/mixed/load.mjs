@@ -117,6 +117,8 @@ async function disturb(gateway, tools, options, end, memory) {
 
 const sum = (series) => Object.values(series).reduce((all, n) => all + n, 0);
 
+const ENDS_MS = 10 * 60_000; // a hook call whose client broke ends with the timeout of its framework
+
 /** No request but this one, and each call has its outcome: tasks of a tool server that died end with their time. */
 const isIdle = (m) => m.writ_exchanges_open[''] === 1 && m.writ_decisions_total.allow === sum(m.writ_outcomes_total);
 
@@ -136,7 +138,7 @@ export async function runLoad(t, options) {
   const reloads = await disturb(gateway, tools, options, Date.now() + options.seconds * 1000, memory);
   for (const { child } of parts) child.send('stop');
   const counts = await Promise.all(parts.map(next));
-  await until(async () => isIdle(await metrics(gateway)), 'all calls to end');
+  await until(async () => isIdle(await metrics(gateway)), 'all calls to end', ENDS_MS);
   const found = { opened, memory, reloads, deaths: tools.deaths, counts, metrics: await metrics(gateway) };
   const { code } = await gateway.stop();
   const verify = gateway.verify();

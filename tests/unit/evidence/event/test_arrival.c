@@ -145,6 +145,7 @@ static void
 check_with_any_changed_byte_is_refused_or_says_the_same(void)
 {
     size_t record = writ_view_search(writ_buf_view(&lines[2]), WRIT_LIT("\"record\":{")) + 9;
+    size_t end = writ_view_search(writ_buf_view(&lines[2]), WRIT_LIT(",\"word\":"));
 
     for (size_t at = 0; at < lines[2].len; at++) {
         struct writ_arrival *arrival = arrival_from(0);
@@ -161,7 +162,7 @@ check_with_any_changed_byte_is_refused_or_says_the_same(void)
         ck_assert(
             writ_is_ok(result) || result.code == WRIT_E_MISMATCH || result.code == WRIT_E_LIMIT);
         if (format == WRIT_EXPORT_JSON && writ_is_ok(result)) {
-            ck_assert_msg(at < record, "byte %zu of the record", at);
+            ck_assert_msg(at < record || at >= end, "byte %zu of the record", at);
         }
         ck_assert(!writ_is_ok(result) || report.missing > 0 || report.tree);
         lines[2].ptr[at] ^= 1;
