@@ -193,26 +193,37 @@ verify_text(struct writ_buf *out, const struct writ_verify_report *report)
     writ_buf_byte(out, '\n');
 }
 
+/* The keys of --keys, and that of the last records, which an auditor does not have. Wipe `tail`. */
+static WRIT_RESULT
+read_keys(const struct writ_cli *cli, uint8_t tail[WRIT_LEDGER_TAIL_KEY],
+    struct writ_view *ret_tail, struct writ_keyring **ret, struct writ_err *err)
+{
+    writ_auto_mark_key marks = NULL;
+    struct writ_view keys = writ_cli_get(cli, "keys");
+
+    if (keys.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_keydir_list(keys.ptr, ret, err));
+    if (writ_is_ok(writ_mark_key_read(keys.ptr, &marks, NULL)) &&
+        writ_is_ok(writ_mark_key_tail(marks, tail, NULL))) {
+        *ret_tail = writ_view((const char *)tail, WRIT_LEDGER_TAIL_KEY);
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 verify(const struct writ_cli *cli, struct writ_verify_report *report, struct writ_err *err)
 {
     writ_auto_keyring ring = NULL;
-    writ_auto_mark_key marks = NULL;
-    struct writ_verify_sources sources = {
-        .path = writ_cli_operand(cli, 0).ptr, .archive = writ_cli_get(cli, "archive").ptr};
-    struct writ_view keys = writ_cli_get(cli, "keys");
+    struct writ_verify_sources sources = {.path = writ_cli_operand(cli, 0).ptr,
+        .archive = writ_cli_get(cli, "archive").ptr,
+        .signed_all = true};
     uint8_t tail[WRIT_LEDGER_TAIL_KEY];
     struct writ_progress progress;
     writ_result result;
 
-    if (keys.ptr != NULL) {
-        WRIT_TRY(writ_keydir_list(keys.ptr, &ring, err));
-        if (writ_is_ok(
-                writ_mark_key_read(keys.ptr, &marks, NULL)) && /* an auditor has no secrets */
-            writ_is_ok(writ_mark_key_tail(marks, tail, NULL))) {
-            sources.tail_key = writ_view((const char *)tail, sizeof tail);
-        }
-    }
+    WRIT_TRY(read_keys(cli, tail, &sources.tail_key, &ring, err));
     sources.ring = ring;
     progress = writ_progress_begin(cli, "records");
     result = writ_verify_joined(&sources, writ_progress_step, &progress, report, err);
@@ -293,16 +304,15 @@ backup(const struct writ_cli *cli, struct writ_verify_report *ret, struct writ_e
         .verified = step_verified,
         .ctx = &b};
     writ_auto_keyring ring = NULL;
-    struct writ_view keys = writ_cli_get(cli, "keys");
+    uint8_t tail[WRIT_LEDGER_TAIL_KEY];
     writ_result result;
 
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
-    if (keys.ptr != NULL) {
-        WRIT_TRY(writ_keydir_list(keys.ptr, &ring, err));
-        backup.ring = ring;
-    }
+    WRIT_TRY(read_keys(cli, tail, &backup.tail_key, &ring, err));
+    backup.ring = ring;
     result = writ_backup_make(&backup, ret, err);
     writ_progress_end(&b.progress);
+    writ_wipe(tail, sizeof tail);
     return result;
 }
 

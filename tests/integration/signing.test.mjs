@@ -53,6 +53,8 @@ test('what a killed gateway did not sign is checked and signed at its next start
   assert.equal(code, 0, out);
   assert.match(out, /; the last \d+ are not signed yet\n$/);
   assert.ok(report.unsigned > 0 && report.unsigned_authenticated);
+  const copied = writ(['ledger', 'backup', w.gw.ledgerFile, w.gw.path('copy.db'), ...w.keys()]);
+  assert.match(copied.out, /^sound: .*; the last \d+ are not signed yet\n$/);
   assert.match(w.verify().out, /; the last \d+ are not signed yet, and not authenticated\n$/);
   await w.gw.start();
   assert.equal(await w.call(), 'ran');
@@ -87,9 +89,15 @@ test('without the mark.key of that time, and after an edit, it does not start', 
   const forged = w.verify(...w.keys());
   assert.equal(forged.code, 1);
   assert.match(forged.out, /not signed yet, and not authenticated by the mark\.key[^]*NOT SOUND/);
+  const backup = ['ledger', 'backup', w.gw.ledgerFile, w.gw.path('copy.db'), ...w.keys()];
+  assert.equal(writ(backup).code, 1);
   await assert.rejects(w.gw.start(), /the last records are not signed yet.*restore mark\.key/);
   last(note);
+  assert.equal(w.verify(...w.keys()).code, 0);
   rmSync(w.gw.path('keys/mark.key'));
+  const unknown = w.verify(...w.keys()); // an auditor has the public keys alone
+  assert.equal(unknown.code, 1);
+  assert.equal(unknown.report.unsigned_authenticated, false);
   await assert.rejects(w.gw.start(), /the last records are not signed yet.*restore mark\.key/);
   const resumed = writ(['ledger', 'resume', w.gw.configFile, '--acknowledge-loss'], { cwd: w.gw.dir });
   assert.equal(resumed.code, 0, resumed.err);

@@ -2,6 +2,7 @@
  * ledger fails. A node is found by its place in the row of the group that completed it. */
 #include "store/disk/heads.h"
 
+#include "base/clock.h"
 #include "store/disk/disk.h"
 #include "store/tables/entry.h"
 
@@ -405,6 +406,39 @@ writ_heads_last(
         *ret = head;
     }
     return result;
+}
+
+/* A wait for a checkpoint over `size` records. */
+struct awaiting {
+    struct writ_heads *heads;
+    uint64_t size;
+    struct writ_arena *arena;
+    struct writ_head head;
+    writ_result result;
+    struct writ_err *err;
+};
+
+static bool
+is_covered(void *ctx)
+{
+    struct awaiting *a = ctx;
+
+    writ_arena_reset(a->arena);
+    a->result = writ_heads_last(a->heads, a->arena, &a->head, a->err);
+    return (!writ_is_ok(a->result) && a->result.code != WRIT_E_ABSENT) ||
+           (writ_is_ok(a->result) && a->head.size >= a->size);
+}
+
+WRIT_RESULT
+writ_heads_await(struct writ_heads *heads, uint64_t size, struct writ_arena *arena,
+    struct writ_head *ret, struct writ_err *err)
+{
+    struct awaiting a = {.heads = heads, .size = size, .arena = arena, .err = err};
+
+    writ_clock_wait(writ_clock_system(), WRIT_HEADS_AWAIT_US, is_covered, &a);
+    WRIT_TRY(a.result);
+    *ret = a.head;
+    return WRIT_DONE;
 }
 
 /* Copies one digest out of the row that the statement stands at. */

@@ -133,6 +133,13 @@ bool writ_heads_digest(const struct writ_head *head, uint64_t leaf, struct writ_
 WRIT_RESULT writ_heads_last(struct writ_heads *heads, struct writ_arena *arena,
     struct writ_head *ret, struct writ_err *err);
 
+/** The last head with a checkpoint, once it is over `size` records. A gateway that lives signs
+ * within WRIT_HEADS_AWAIT_US; after that time the last one, whatever it is over. As
+ * writ_heads_last. Resets the arena. */
+WRIT_RESULT writ_heads_await(struct writ_heads *heads, uint64_t size, struct writ_arena *arena,
+    struct writ_head *ret, struct writ_err *err);
+#define WRIT_HEADS_AWAIT_US INT64_C(1000000)
+
 /** The stored nodes, for proofs. A missing node is WRIT_E_MISMATCH. Borrowed until the heads are
  * closed. */
 struct writ_tree_source writ_heads_source(struct writ_heads *heads);

@@ -129,10 +129,14 @@ make(const struct writ_backup *b, const struct writ_file *partial, const struct 
     struct writ_verify_report *report, struct writ_err *err)
 {
     const char *path = writ_file_path(partial, WRIT_FILE_DATABASE);
+    const struct writ_verify_sources sources = {.path = path,
+        .ring = b->ring,
+        .tail_key = b->tail_key,
+        .signed_all = b->tail_key.ptr != NULL};
 
     WRIT_TRY(writ_file_make(partial, err));
     WRIT_TRY(copy(b, path, err));
-    WRIT_TRY(writ_verify_ledger(path, b->ring, b->verified, b->ctx, report, err));
+    WRIT_TRY(writ_verify_joined(&sources, b->verified, b->ctx, report, err));
     return report->problems > 0 ? WRIT_DONE : give_name(partial, to, err); /* keeps (2) */
 }
 

@@ -16,6 +16,8 @@ struct writ_backup {
     const char *from, *to; /* `to` must not exist */
     const struct writ_keyring
         *ring;                    /* as of writ_verify_ledger; NULL: signatures are not verified */
+    struct writ_view tail_key;    /* with it the last records must be signed or authenticated; as of
+                                     writ_verify_sources */
     writ_backup_progress *copied; /* in pages; may be NULL */
     writ_backup_progress *verified; /* in records; may be NULL */
     void *ctx;                      /* of both */

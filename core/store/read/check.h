@@ -54,6 +54,7 @@ struct writ_check {
     uint64_t size;                  /* of the log when the verification began */
     uint64_t signed_size;           /* records that a checkpoint is over, so far */
     struct writ_view tail_key;      /* for the MAC of the last group; ptr NULL: none */
+    bool signed_all;                /* records without checkpoint and without that MAC are wrong */
     bool lost;                      /* after a gap: the tree cannot be continued */
     uint64_t successors;            /* decisions that follow another one */
     struct {
@@ -126,6 +127,11 @@ WRIT_RESULT writ_check_tree_add(struct writ_check *v, struct writ_view body, uin
 /** As writ_check_tree_add, of a record whose body is not there: by the digest that is stored. */
 WRIT_RESULT writ_check_tree_stored(
     struct writ_check *v, const struct writ_digest *digest, uint64_t leaf);
+
+/** After the last record: when neither a checkpoint that was read nor a MAC is over the last
+ * records, one that is made meanwhile must be. As writ_check_tree_add; may wait (writ_heads_await).
+ */
+WRIT_RESULT writ_check_tree_tail(struct writ_check *v);
 
 /** After the last record: names the checkpoints that no later one vouches for. */
 void writ_check_tree_end(struct writ_check *v);

@@ -2,12 +2,10 @@
  * answer are under that head. */
 #include "store/read/proofs.h"
 
-#include "base/clock.h"
 #include "store/disk/disk.h"
 #include "store/disk/heads.h"
 
 #define HEAD_ARENA ((size_t)64 << 20) /* memory to read one head */
-#define SIGNED_US  INT64_C(1000000)   /* a gateway that lives signs within this time */
 
 struct writ_proofs {
     struct writ_sql *sql;
@@ -52,37 +50,14 @@ writ_proofs_origin(const struct writ_proofs *proofs)
     return writ_buf_view(&proofs->trust.origin);
 }
 
-/* A wait for the checkpoint over the records that were there when it began. */
-struct awaiting {
-    struct writ_proofs *proofs;
-    uint64_t size;
-    struct writ_head head;
-    writ_result result;
-    struct writ_err *err;
-};
-
-static bool
-is_covered(void *ctx)
-{
-    struct awaiting *a = ctx;
-
-    writ_arena_reset(a->proofs->arena);
-    a->result = writ_heads_last(&a->proofs->heads, a->proofs->arena, &a->head, a->err);
-    return (!writ_is_ok(a->result) && a->result.code != WRIT_E_ABSENT) ||
-           (writ_is_ok(a->result) && a->head.size >= a->size);
-}
-
+/* The checkpoint over the records that are there now. */
 static WRIT_RESULT
 await_head(struct writ_proofs *proofs, struct writ_head *ret, struct writ_err *err)
 {
-    struct awaiting a = {.proofs = proofs, .err = err};
+    struct writ_head head = {0};
 
-    WRIT_TRY(writ_heads_at(&proofs->heads, UINT64_MAX, NULL, &a.head, err));
-    a.size = a.head.size;
-    writ_clock_wait(writ_clock_system(), SIGNED_US, is_covered, &a);
-    WRIT_TRY(a.result);
-    *ret = a.head;
-    return WRIT_DONE;
+    WRIT_TRY(writ_heads_at(&proofs->heads, UINT64_MAX, NULL, &head, err));
+    return writ_heads_await(&proofs->heads, head.size, proofs->arena, ret, err);
 }
 
 WRIT_RESULT

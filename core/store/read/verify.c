@@ -234,6 +234,7 @@ check_all(struct writ_check *v, bool (*progress)(void *ctx, uint64_t done, uint6
     WRIT_TRY(check_counts(v, last));
     WRIT_TRY(writ_check_removed_end(v));
     WRIT_TRY(read_last_now(v, &last_now));
+    WRIT_TRY(writ_check_tree_tail(v));
     writ_check_record_rest(v, (uint64_t)last, (uint64_t)last_now);
     WRIT_TRY(writ_check_content(v, progress, ctx));
     WRIT_TRY(writ_check_pool(v, (uint64_t)last));
@@ -318,6 +319,7 @@ verify_once(const struct writ_verify_sources *sources,
         .nodes = writ_buf_make(NODES_MAX),
         .read.bytes = writ_buf_make(WRIT_DISK_BYTES_MAX),
         .tail_key = sources->tail_key,
+        .signed_all = sources->signed_all,
         .err = err,
     };
     writ_result result = sources->archive == NULL

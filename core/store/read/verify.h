@@ -9,7 +9,7 @@
  * the leaf that is stored, each checkpoint has the root that the records give, and is signed: by a
  * key that is trusted for it, or by a key that was revoked by then, when a later trusted checkpoint
  * covers it. The last records may be unsigned yet (write/signing.h): they are counted, and compared
- * with their MAC where the key for it is known.
+ * with their MAC where the key for it is known (signed_all, below).
  *
  * Of records that were removed (write/removing.h) the digests are checked, and that the log says
  * so. Other checks begin after them: a run that began before continues from the seq that it has,
@@ -51,7 +51,10 @@ struct writ_verify_sources {
                                         those that were removed; NULL: none */
     const struct writ_keyring *ring; /* as writ_verify_ledger */
     struct writ_view tail_key;       /* of the last records, while they are not signed (options.h);
-                                        ptr NULL: they are counted, and not authenticated */
+                                        ptr NULL: they are not authenticated */
+    bool signed_all;                 /* with a ring: last records that are neither signed nor
+                                        authenticated are a problem, once no gateway has signed them
+                                        within a second; false: they are counted */
 };
 
 /** As writ_verify_ledger. What is wrong with the archive is a problem of its record. Also

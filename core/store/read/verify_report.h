@@ -23,7 +23,7 @@ struct writ_verify_report {
     uint64_t checkpoints;        /* checked */
     bool is_signed;              /* and their signatures verified */
     uint64_t unsigned_records;   /* the last ones, which no checkpoint is over yet: signing.h */
-    bool tail_checked;           /* they were compared with their MAC */
+    bool tail_checked;           /* and their MAC holds */
     uint64_t late;      /* of them, by a key that was revoked by then, and covered by a later
                            trusted one */
     uint64_t in_flight; /* granted and without outcome: no problem */

@@ -66,7 +66,7 @@ static struct writ_verify_report
 verified(const struct writ_kit *kit, struct writ_view key)
 {
     const struct writ_verify_sources sources = {
-        .path = kit->path, .ring = kit->ring, .tail_key = key};
+        .path = kit->path, .ring = kit->ring, .tail_key = key, .signed_all = key.ptr != NULL};
     struct writ_verify_report report = {0};
 
     ck_assert_ok(writ_verify_joined(&sources, NULL, NULL, &report, NULL));
@@ -257,6 +257,79 @@ START_TEST(verification_tells_how_many_records_are_not_signed_yet)
 }
 END_TEST
 
+/* Who has no key for the MAC believes no record for it: else a ledger without any signature would
+ * be sound. */
+START_TEST(unsigned_records_are_a_problem_without_their_key)
+{
+    struct writ_verify_sources sources = {.signed_all = true};
+    struct writ_verify_report report = {0};
+    struct writ_kit kit;
+
+    leave_unsigned(&kit);
+    sources.path = kit.path;
+    sources.ring = kit.ring;
+    ck_assert_ok(writ_verify_joined(&sources, NULL, NULL, &report, NULL));
+    ck_assert_uint_eq(report.problems, 1);
+    ck_assert_uint_eq(report.list[0].leaf, 1);
+    writ_kit_sql(&kit, "UPDATE head SET note = zeroblob(32)");
+    ck_assert_ok(writ_verify_joined(&sources, NULL, NULL, &report, NULL));
+    ck_assert_uint_eq(report.problems, 1);
+    ck_assert_uint_eq(report.list[0].leaf, 0);
+    sources.ring = NULL; /* signatures are not asked for */
+    ck_assert_ok(writ_verify_joined(&sources, NULL, NULL, &report, NULL));
+    ck_assert_uint_eq(report.problems, 0);
+    ck_assert_uint_eq(report.unsigned_records, 6);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+struct more {
+    struct writ_kit *kit;
+    const char *argument; /* NULL: no more */
+};
+
+/* Another call, whose first group is signed. */
+static bool
+call_once_more(void *ctx, uint64_t done, uint64_t all)
+{
+    struct more *more = ctx;
+
+    (void)done;
+    (void)all;
+    if (more->argument != NULL) {
+        writ_kit_pass(more->kit, WRIT_SIGNING_US);
+        writ_kit_run(more->kit, (spec){.argument = WRIT_TAKE(more->argument)});
+    }
+    return true;
+}
+
+START_TEST(checkpoint_that_is_made_meanwhile_is_over_the_last_records)
+{
+    struct writ_verify_sources sources = {.signed_all = true};
+    struct writ_verify_report report = {0};
+    struct more more = {0};
+    struct writ_kit kit;
+
+    writ_kit_init(&kit);
+    writ_kit_sign_together(&kit);
+    writ_kit_open(&kit);
+    writ_kit_run(&kit, (spec){.argument = "1"});
+    ck_assert(!is_last_signed(&kit));
+    sources.path = kit.path;
+    sources.ring = kit.ring;
+    more = (struct more){&kit, "2"};
+    ck_assert_ok(writ_verify_joined(&sources, call_once_more, &more, &report, NULL));
+    ck_assert_uint_eq(report.problems, 0);
+    ck_assert_uint_eq(report.records, 2);
+    ck_assert_uint_eq(report.unsigned_records, 0);
+    sources.tail_key = other_key; /* mark.key was exchanged under the gateway */
+    more = (struct more){&kit, "3"};
+    ck_assert_ok(writ_verify_joined(&sources, call_once_more, &more, &report, NULL));
+    ck_assert_uint_eq(report.problems, 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(proofs_and_exports_end_at_the_last_checkpoint)
 {
     writ_auto_proofs proofs = NULL;
@@ -339,4 +412,6 @@ WRIT_UNIT_MAIN("signing", groups_within_milliseconds_are_signed_together,
     killed_ledger_without_its_key_opens_only_to_be_resumed, forged_mac_is_refused,
     record_of_an_unsigned_group_is_under_the_next_checkpoint,
     verification_tells_how_many_records_are_not_signed_yet,
+    unsigned_records_are_a_problem_without_their_key,
+    checkpoint_that_is_made_meanwhile_is_over_the_last_records,
     proofs_and_exports_end_at_the_last_checkpoint, group_without_a_signature_gets_that_of_a_new_key)
