@@ -5,8 +5,10 @@
 #include "store/read/reader.h"
 #include "store/trusted/trusted.h"
 
+#include <errno.h>
 #include <openssl/err.h>
 #include <openssl/rand.h>
+#include <sys/file.h>
 
 #define TEXT_MAX  (2 * WRIT_MARK_KEY_BYTES + 1)
 #define ARENA_MAX ((size_t)16 << 20) /* of one record */
@@ -28,6 +30,20 @@ make(int dir, struct writ_buf *ret, struct writ_err *err)
     WRIT_TRY(
         writ_trusted_write(dir, WRIT_MARK_KEY_FILE, WRIT_TRUSTED_OURS, writ_buf_view(ret), err));
     return writ_trusted_sync(dir, err);
+}
+
+/* Gateways that start at the same time have one key: the first makes it under a lock, which ends
+ * with the descriptor, and the others read it. */
+static WRIT_RESULT
+make_once(int dir, struct writ_buf *ret, struct writ_err *err)
+{
+    writ_result r;
+
+    if (flock(dir, LOCK_EX) != 0) {
+        return writ_trusted_fail(err, errno, "key directory", "cannot lock");
+    }
+    r = writ_trusted_read(dir, WRIT_MARK_KEY_FILE, WRIT_TRUSTED_PRIVATE, ret, err);
+    return r.code == WRIT_E_ABSENT ? make(dir, ret, err) : r;
 }
 
 static WRIT_RESULT
@@ -61,7 +77,7 @@ read_or_make(const char *keys, bool makes, struct writ_mark_key **ret, struct wr
     WRIT_TRY(writ_trusted_dir(keys, &dir, err));
     r = writ_trusted_read(dir, WRIT_MARK_KEY_FILE, WRIT_TRUSTED_PRIVATE, &text, err);
     if (r.code == WRIT_E_ABSENT && makes) {
-        r = make(dir, &text, err);
+        r = make_once(dir, &text, err);
     }
     WRIT_TRY(writ_fail_in(err, r, keys));
     return writ_fail_in(err, parse(writ_buf_view(&text), ret, err), keys);
