@@ -82,6 +82,10 @@ read_tools(struct writ_admin_client *s, struct writ_delegation *ret)
     if (tools == NULL) {
         WRIT_FAIL(&s->err, WRIT_E_NOMEM, "no memory for a delegation");
     }
+    if (writ_cli_has(s->cli, "tools") && text.len == 0) { /* such as a variable that is not set */
+        WRIT_FAIL(&s->err, WRIT_E_INVALID,
+            "--tools is empty: name patterns such as pay/*, or leave it out for all tools");
+    }
     while (text.len > 0) {
         size_t comma = writ_view_find(text, ',');
 

@@ -344,7 +344,8 @@ test('commands set, list and revoke', async (t) => {
   for (const bad of [['ops'], ['ops', '--for', '1h', '--until', at(HOUR)]])
     assert.equal(command(gw, BOB, 'delegate', ...bad).code, 2, bad.join(' '));
   for (const bad of [['ops', '--for', '0h'], ['ops', '--for', 'h'], ['ops', '--for', '1y'], ['ops', '--until', 'soon'],
-    ['ops', '--for', '8d'], ['ops', '--for', '1h', '--tools', 'x'], ['eve', '--for', '1h']])
+    ['ops', '--for', '8d'], ['ops', '--for', '1h', '--tools', 'x'],
+    ['ops', '--for', '1h', '--tools', ''], ['eve', '--for', '1h']])
     assert.notEqual(command(gw, BOB, 'delegate', ...bad).code, 0, bad.join(' '));
   assert.match(command(gw, EVE, 'revoke', id).err, /delegation_unknown/);
   assert.equal(command(gw, ROOT, 'delegations').out.split('\n').length, 2, 'an administrator sees all');
