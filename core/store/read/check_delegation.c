@@ -12,6 +12,7 @@ take_set(struct writ_check *v, const struct writ_fact *fact)
 {
     struct writ_delegation delegation;
     struct writ_delegated *delegated = NULL;
+    const struct writ_delegated *before;
     writ_result result = writ_delegation_read(fact->data, v->arena, &delegation, NULL);
 
     if (result.code == WRIT_E_MISMATCH) {
@@ -19,7 +20,8 @@ take_set(struct writ_check *v, const struct writ_fact *fact)
         return WRIT_DONE;
     }
     WRIT_TRY(result);
-    writ_check_expect(v, writ_delegations_find(&v->delegations, delegation.id) == NULL,
+    before = writ_delegations_find(&v->delegations, delegation.id);
+    writ_check_expect(v, before == NULL || before->delegation.until_us <= fact->at_us,
         "a delegation with its id is recorded already");
     if (delegation.key.len > 0 || delegation.signature.len > 0) {
         result = writ_delegation_verify(&delegation, v->arena, NULL);
@@ -93,7 +95,8 @@ writ_check_delegation_used(struct writ_check *v, const struct writ_review *revie
             writ_check_expect(v,
                 delegated != NULL && !delegated->revoked && says(delegated, review, voter),
                 "its review names a delegation that its voter had not set");
-        } else if (voter->revoked && delegated != NULL) {
+        } else if (voter->revoked && delegated != NULL &&
+                   writ_view_is(voter->delegation_digest, delegated->digest_text)) {
             writ_check_expect(
                 v, delegated->revoked, "a delegation ends in its review that was not revoked");
         }

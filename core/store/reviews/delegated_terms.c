@@ -100,7 +100,8 @@ closes_cycle(const struct opening *o, const struct writ_review_voter *voter)
     return false;
 }
 
-/* Whether that person casts another vote already: its own, or that of another voter. */
+/* Whether that person would cast another vote: its own, that of another voter, or that of one that
+ * this voter votes for. */
 static bool
 casts_another(
     const struct opening *o, const struct writ_review_voter *voter, struct writ_view delegate)
@@ -110,7 +111,8 @@ casts_another(
     for (size_t i = 0; !casts && i < writ_review_electors(o->review); i++) {
         const struct writ_review_voter *other = &o->review->voters[i];
 
-        casts = other != voter && writ_view_equal(other->delegate, delegate);
+        casts = other != voter && (writ_view_equal(other->delegate, delegate) ||
+                                      writ_view_equal(other->delegate, voter->id));
     }
     return casts;
 }
@@ -189,9 +191,8 @@ writ_delegated_terms_make(struct writ_ledger *ledger, const struct writ_ask *ask
     struct writ_arena *arena, struct writ_review *ret, struct writ_err *err)
 {
     struct writ_review review = *ask->terms;
-    const struct opening o = {.delegable = &ask->delegable,
-        .review = &review,
-        .now_us = writ_clock_wall_us(ledger->options.clock)};
+    const struct opening o = {
+        .delegable = &ask->delegable, .review = &review, .now_us = writ_group_now(ledger)};
     const struct writ_delegated *chosen[WRIT_REVIEW_VOTERS_MAX];
 
     if (ask->delegable.longest_us == 0 || ledger->delegations.count == 0 ||
@@ -239,7 +240,9 @@ writ_delegated_terms_withdraw(struct writ_ledger *ledger, struct writ_reviewed *
                 ? writ_delegations_find(&ledger->delegations, voter->delegation)
                 : NULL;
 
-        if (delegated != NULL && delegated->revoked) {
+        /* after its end another one may have its id */
+        if (delegated != NULL && delegated->revoked &&
+            writ_view_is(voter->delegation_digest, delegated->digest_text)) {
             if (!writ_group_has_room(&ledger->group)) {
                 WRIT_FAIL(err, WRIT_E_LIMIT, "no room for the records of a review");
             }

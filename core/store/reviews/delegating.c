@@ -1,6 +1,8 @@
 /* 1. The table has what is on disk and what the present group records; the op undoes it.
  * 2. Two statements that close a cycle together meet here: one thread takes them one after the
- *    other, and knows those of other gateways before. */
+ *    other, and knows those of other gateways before.
+ * 3. One that is over by the times of the log is over for every gateway, whatever its clock says:
+ *    its id may be forgotten. */
 #include "store/reviews/delegating.h"
 
 #include "store/write/facts.h"
@@ -156,7 +158,7 @@ writ_delegating_set(struct writ_ledger *ledger, struct writ_entry *entry)
     struct writ_entry_delegate *asked = &entry->delegate;
     writ_auto_buf data = writ_buf_make(WRIT_DELEGATION_BYTES_MAX);
     struct writ_delegated *delegated = NULL;
-    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    int64_t now_us = writ_group_now(ledger); /* keeps (3) */
     writ_result result;
 
     WRIT_TRY(check(ledger, asked, now_us, &asked->refused));
@@ -194,12 +196,16 @@ undo_revoke(struct writ_ledger *ledger, const struct writ_op *op)
 
 static const struct writ_op_steps revoke_steps = {.finish = finish_revoke, .undo = undo_revoke};
 
+/* One that is in force for all tenants is not ended by a person of one of them, who may have the
+ * name of the voter and be another one. */
 static bool
 may_revoke(const struct writ_entry_undelegate *asked, const struct writ_delegated *delegated)
 {
-    return is_of_tenant(&delegated->delegation, asked->tenant) &&
-           (asked->any || writ_view_equal(delegated->delegation.voter, asked->by) ||
-               writ_view_equal(delegated->delegation.delegate, asked->by));
+    const struct writ_delegation *delegation = &delegated->delegation;
+
+    return (asked->tenant.len == 0 || writ_view_equal(delegation->tenant, asked->tenant)) &&
+           (asked->any || writ_view_equal(delegation->voter, asked->by) ||
+               writ_view_equal(delegation->delegate, asked->by));
 }
 
 WRIT_RESULT
@@ -210,8 +216,7 @@ writ_delegating_revoke(struct writ_ledger *ledger, struct writ_entry *entry)
     writ_auto_buf data = writ_buf_make(WRIT_DELEGATION_BYTES_MAX);
 
     asked->refused = WRIT_REASON_NONE;
-    if (delegated == NULL ||
-        !writ_delegations_stands(delegated, writ_clock_wall_us(ledger->options.clock)) ||
+    if (delegated == NULL || !writ_delegations_stands(delegated, writ_group_now(ledger)) ||
         !may_revoke(asked, delegated)) {
         asked->refused = WRIT_REASON_DELEGATION_UNKNOWN;
         return WRIT_DONE;
@@ -242,7 +247,7 @@ WRIT_RESULT
 writ_delegating_list(struct writ_ledger *ledger, struct writ_entry *entry)
 {
     struct writ_entry_delegations *asked = &entry->delegations;
-    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+    int64_t now_us = writ_group_now(ledger);
     struct writ_delegation_told *items =
         writ_arena_get(entry->arena, (ledger->delegations.count + 1) * sizeof *items);
 

@@ -89,7 +89,7 @@ writ_delegations_add(struct writ_delegations *delegations, const struct writ_del
     int64_t at_us, struct writ_delegated **ret, struct writ_err *err)
 {
     struct writ_arena *arena = writ_arena_new_small(ARENA);
-    struct writ_delegated *delegated = NULL;
+    struct writ_delegated *delegated = NULL, *over;
     struct writ_tag id = {0}, voter = {0};
     writ_result result = arena == NULL ? writ_fail(err, WRIT_E_NOMEM, "no memory for a delegation")
                                        : make(delegation, arena, &delegated, err);
@@ -103,6 +103,10 @@ writ_delegations_add(struct writ_delegations *delegations, const struct writ_del
     if (!writ_is_ok(result)) {
         writ_arena_free(arena);
         return result;
+    }
+    over = writ_delegations_find(delegations, delegation->id);
+    if (over != NULL) {
+        writ_delegations_remove(delegations, over);
     }
     delegated->at_us = at_us;
     delegated->prev = delegations->last;

@@ -31,7 +31,8 @@ WRIT_RESULT writ_delegations_init(struct writ_delegations *ret, struct writ_err 
 /** Frees all. A zeroed table is fine. */
 void writ_delegations_wipe(struct writ_delegations *delegations);
 
-/** Adds a copy, as the last one. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** Adds a copy, as the last one, and removes one with its id, whose time is over. WRIT_E_NOMEM,
+ * WRIT_E_CRYPTO. */
 WRIT_RESULT writ_delegations_add(struct writ_delegations *delegations,
     const struct writ_delegation *delegation, int64_t at_us, struct writ_delegated **ret,
     struct writ_err *err);

@@ -85,6 +85,14 @@ writ_group_op(struct writ_group *group, const struct writ_op_steps *steps, struc
 }
 
 int64_t
+writ_group_now(const struct writ_ledger *ledger)
+{
+    int64_t now_us = writ_clock_wall_us(ledger->options.clock);
+
+    return now_us > ledger->log.last_us ? now_us : ledger->log.last_us;
+}
+
+int64_t
 writ_group_stamp(struct writ_ledger *ledger)
 {
     int64_t now_us = writ_clock_wall_us(ledger->options.clock);

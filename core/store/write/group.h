@@ -21,6 +21,8 @@ size_t writ_group_body(struct writ_group *group);
 /** The next op. `steps` outlives the group. */
 struct writ_op *writ_group_op(
     struct writ_group *group, const struct writ_op_steps *steps, struct writ_entry *entry);
+/** The clock's time, or that of the last record when the clock is behind it. */
+int64_t writ_group_now(const struct writ_ledger *ledger);
 /** The time of the next record: the clock's time, and later than every earlier record. */
 int64_t writ_group_stamp(struct writ_ledger *ledger);
 /** Notes that the present group appends to the boundary. */

@@ -227,8 +227,7 @@ is_idle(struct writ_ledger *ledger, struct writ_boundary *boundary)
 
     return boundary->in_flight == 0 && boundary->held_until_us <= wall_us &&
            writ_clock_mono_us(clock) - boundary->active_us >= ledger->options.boundary_idle_us &&
-           !is_of_today(boundary, ledger->log.last_us > wall_us ? ledger->log.last_us : wall_us) &&
-           !is_held(ledger, boundary, wall_us);
+           !is_of_today(boundary, writ_group_now(ledger)) && !is_held(ledger, boundary, wall_us);
 }
 
 void
@@ -249,14 +248,13 @@ writ_sealing_sweep(struct writ_ledger *ledger)
 WRIT_RESULT
 writ_sealing_all(struct writ_ledger *ledger)
 {
-    int64_t wall_us = writ_clock_wall_us(ledger->options.clock);
     size_t open = ledger->boundaries.by_name.count;
     size_t left = 0;
 
     for (size_t i = 0; i < open; i++) {
         struct writ_boundary *boundary = writ_boundaries_sweep(&ledger->boundaries);
 
-        if (!is_of_today(boundary, ledger->log.last_us > wall_us ? ledger->log.last_us : wall_us)) {
+        if (!is_of_today(boundary, writ_group_now(ledger))) {
             boundary->sealing = true;
             left++;
             writ_sealing_ready(&ledger->boundaries, boundary);

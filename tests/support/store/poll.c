@@ -91,6 +91,9 @@ writ_poll_asking(struct writ_kit *kit, struct writ_poll_spec s)
     d = &a->call->entry.decision;
     a->voters[0] = (struct writ_review_voter){.id = WRIT_LIT("ann"), .weight = 1};
     a->voters[1] = (struct writ_review_voter){.id = WRIT_LIT("bob"), .weight = 1, .veto = s.veto};
+    if (s.configured) {
+        a->voters[1].delegate = WRIT_LIT("ann");
+    }
     a->voters[2] = (struct writ_review_voter){.id = WRIT_LIT("eve"), .weight = 1};
     a->terms = (struct writ_review){
         .id = a->call->decision.decision_id.view,

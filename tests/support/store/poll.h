@@ -27,6 +27,7 @@ struct writ_poll_spec {
     bool veto;       /* bob has one */
     const struct writ_delegable *delegable; /* what the voters may set; NULL: nothing */
     bool plugin;                            /* a plug-in counts rankings */
+    bool configured;                        /* bob delegates to ann, by the configuration */
 };
 
 /** An entry of a review, with its own memory. */
