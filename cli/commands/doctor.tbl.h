@@ -57,7 +57,7 @@
         "Restore the file from another gateway of the ledger or from a backup, with mode 600.")    \
     X(MARK_KEY_OTHER, "mark_key_other", "keys", ERROR,                                             \
         "the newest marks of the ledger are under another `mark.key`: values that earlier records saw are not found", \
-        "Copy `mark.key` from the key directory of the gateway that wrote them, with mode 600, and reload.") \
+        "Stop the gateway, copy `mark.key` from the key directory of the gateway that wrote them, with mode 600, and start it.") \
     X(LEDGER_MISSING, "ledger_missing", "ledger", ERROR,                                           \
         "`store` names a ledger that does not exist",                                              \
         "Correct `store`, or for a new gateway run `writ ledger init PATH`. An empty ledger does not know earlier calls.") \

@@ -82,7 +82,8 @@ look_at_key(struct writ_doctor *d, const struct writ_keyring_key *key)
 }
 
 /* The key of marks, and that of the newest record. A ledger that cannot be read is said elsewhere.
- * Without the file the gateway makes one, which is right for a ledger without marks alone. */
+ * Without the file the gateway makes one, which is right for a ledger without marks that was closed
+ * in order. */
 static void
 look_at_mark_key(struct writ_doctor *d)
 {

@@ -8,7 +8,7 @@
 #define NAME_MAX 512
 
 static void
-print_resumed(const struct writ_cli *cli, uint64_t records)
+print_resumed(const struct writ_cli *cli, const struct writ_ledger_health *health)
 {
     writ_auto_buf line = writ_buf_make(LINE_MAX);
 
@@ -16,7 +16,8 @@ print_resumed(const struct writ_cli *cli, uint64_t records)
         struct writ_write w = writ_write_to(&line);
 
         writ_write_object_begin(&w);
-        writ_write_count(&w, "records", records);
+        writ_write_count(&w, "records", health->records);
+        writ_write_count(&w, "unproven", health->unproven);
         writ_write_flag(&w, "resumed", true);
         writ_write_object_end(&w);
         WRIT_IGNORE(writ_write_end(&w, NULL)); /* a failure stays in the buffer */
@@ -25,7 +26,12 @@ print_resumed(const struct writ_cli *cli, uint64_t records)
         writ_buf_fmt(&line,
             "resumed with %llu records. Stops, budgets and accepted definitions are those of "
             "this ledger: check them before calls are made.\n",
-            (unsigned long long)records);
+            (unsigned long long)health->records);
+        if (health->unproven > 0) {
+            writ_buf_fmt(&line,
+                "The last %llu were not signed, and nothing proved them: they are signed now.\n",
+                (unsigned long long)health->unproven);
+        }
     }
     writ_cli_put(writ_buf_view(&line));
 }
@@ -39,7 +45,7 @@ run_resume(const struct writ_cli *cli, struct writ_err *err)
     WRIT_TRY(writ_stopped_ledger_open(cli, writ_cli_operand(cli, 0).ptr, true, &r, err));
     writ_ledger_health(r.ledger, &health);
     WRIT_TRY(writ_ledgers_replace(r.config, cli->clock, err));
-    print_resumed(cli, health.records);
+    print_resumed(cli, &health);
     return WRIT_DONE;
 }
 

@@ -101,6 +101,7 @@ test('without the mark.key of that time, and after an edit, it does not start', 
   await assert.rejects(w.gw.start(), /the last records are not signed yet.*restore mark\.key/);
   const resumed = writ(['ledger', 'resume', w.gw.configFile, '--acknowledge-loss'], { cwd: w.gw.dir });
   assert.equal(resumed.code, 0, resumed.err);
+  assert.match(resumed.out, /^The last \d+ were not signed, and nothing proved them/m);
   await w.gw.start();
   assert.equal(w.verify(...w.keys()).code, 0);
 });

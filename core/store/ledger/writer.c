@@ -372,6 +372,7 @@ writ_writer_publish(struct writ_ledger *ledger)
                  : ledger->trouble.refusing ? WRIT_LEDGER_REFUSING
                                             : WRIT_LEDGER_READY,
         .records = ledger->log.next_leaf,
+        .unproven = ledger->log.unproven,
         .groups = ledger->group.committed,
         .kept_outcomes = ledger->kept.n,
         .claims = writ_once_count(ledger),

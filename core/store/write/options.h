@@ -99,10 +99,11 @@ enum writ_ledger_state {
 
 struct writ_ledger_health {
     enum writ_ledger_state state;
-    struct writ_err why;  /* empty when ready */
-    uint64_t records;     /* on disk */
-    uint64_t groups;      /* committed since the ledger was opened */
-    size_t queued;        /* entries waiting for the writer */
+    struct writ_err why; /* empty when ready */
+    uint64_t records;    /* on disk */
+    uint64_t unproven;   /* of them, at the opening: resumed without a signature or MAC over them */
+    uint64_t groups;     /* committed since the ledger was opened */
+    size_t queued;       /* entries waiting for the writer */
     size_t kept_outcomes; /* outcomes that could not be written yet */
     size_t claims, in_flight, waits, boundaries, budgets, sessions, reviews;
     size_t reviews_waiting;  /* the open ones among the reviews */

@@ -142,7 +142,9 @@ struct writ_ledger_log {
     uint64_t opened;  /* records that were there when it was opened */
     uint64_t had;     /* records that the ledger is known to have had: opening.c */
     uint64_t vouched; /* this process read or wrote all records from here on: vouch.h */
-    bool loaded;      /* the memory of the writer is made */
+    uint64_t
+        unproven; /* records that it was resumed with, which neither signature nor MAC covers */
+    bool loaded;  /* the memory of the writer is made */
 };
 
 /** Groups whose checkpoint is still to be signed. signing.c's. */
