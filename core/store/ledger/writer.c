@@ -428,8 +428,8 @@ writ_writer_run(void *arg)
     while (!ledger->turn.stopping) {
         struct writ_entry *list =
             writ_inbox_take(&ledger->inbox, rest_us(ledger), &ledger->turn.stopping);
-        size_t joining = ledger->options.group_max; /* keeps (3) */
-        bool idle = list == NULL;
+        size_t joining = ledger->options.group_max;              /* keeps (3) */
+        bool idle = list == NULL && !writ_signing_waits(ledger); /* it woke only to sign */
 
         heed_scrub(ledger);
         heed_distrust(ledger);

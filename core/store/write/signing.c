@@ -101,12 +101,18 @@ due_us(const struct writ_ledger *ledger)
                                   : signing->since_us + WRIT_SIGNING_US;
 }
 
+bool
+writ_signing_waits(const struct writ_ledger *ledger)
+{
+    return ledger->signing.since_us != 0;
+}
+
 int64_t
 writ_signing_rest_us(const struct writ_ledger *ledger, int64_t rest_us)
 {
     int64_t left_us = due_us(ledger) - writ_clock_mono_us(ledger->options.clock);
 
-    if (ledger->signing.since_us == 0 || ledger->disk.poisoned || left_us >= rest_us) {
+    if (!writ_signing_waits(ledger) || ledger->disk.poisoned || left_us >= rest_us) {
         return rest_us;
     }
     return left_us > 0 ? left_us : 0;
@@ -117,7 +123,7 @@ writ_signing_work(struct writ_ledger *ledger, struct writ_err *err)
 {
     int64_t now_us = writ_clock_mono_us(ledger->options.clock);
 
-    if (ledger->signing.since_us == 0 || ledger->disk.poisoned || now_us < due_us(ledger)) {
+    if (!writ_signing_waits(ledger) || ledger->disk.poisoned || now_us < due_us(ledger)) {
         return WRIT_DONE;
     }
     ledger->signing.tried_us = now_us; /* until it is signed */
@@ -127,7 +133,7 @@ writ_signing_work(struct writ_ledger *ledger, struct writ_err *err)
 void
 writ_signing_close(struct writ_ledger *ledger)
 {
-    if (ledger->signing.since_us != 0 && !ledger->disk.poisoned) {
+    if (writ_signing_waits(ledger) && !ledger->disk.poisoned) {
         WRIT_IGNORE(writ_signing_sign(ledger, ledger->signing.leaf, NULL));
     }
 }

@@ -25,6 +25,8 @@ WRIT_RESULT writ_signing_note(struct writ_ledger *ledger, struct writ_err *err);
 /** The group with that note is on disk. */
 void writ_signing_written(struct writ_ledger *ledger);
 
+/** Whether groups are on disk that are not signed yet. */
+bool writ_signing_waits(const struct writ_ledger *ledger);
 /** The most that the writer may rest before writ_signing_work has something to do. */
 int64_t writ_signing_rest_us(const struct writ_ledger *ledger, int64_t rest_us);
 /** Signs the last group when it is due; after a failure again some time later. As
