@@ -112,6 +112,7 @@ test('a ledger in a file has one writer', async (t) => {
   assert.equal(status(gw.configFile).open, false);
   await gw.start();
   await new Caller(gw).call('up__run', { n: 1 });
+  await until(() => status(gw.configFile).checkpoint.size === 2, 'the records to be signed');
   const seen = status(gw.configFile);
   assert.deepEqual([seen.open, seen.records, seen.checkpoint.size, seen.recent, seen.store, 'gateways' in seen],
     [true, 2, 2, 2, gw.ledgerFile, false]);
