@@ -370,7 +370,6 @@ writ_conclude_record(struct writ_request *request)
     };
     writ_follow_ended(request->worker->gateway, request->generation, request->identity.agent.tenant,
         &call->record.decision, &call->outcome, &flow);
-    writ_metrics_mark(request->x->metrics, WRIT_VECTOR_OUTCOMES, end->outcome);
     return writ_request_submit(request, WRIT_STEP_ANSWER);
 }
 

@@ -360,8 +360,7 @@ profile_of(const struct writ_task_completion *end)
 }
 
 writ_result
-writ_task_completion_record(
-    struct writ_task_completion *end, struct writ_metrics_shard *metrics, struct writ_entry *ret)
+writ_task_completion_record(struct writ_task_completion *end, struct writ_entry *ret)
 {
     const struct writ_run_flow flow =
         writ_follow_result(end->generation, end->rule, NULL, end->shown, false, end->arena);
@@ -388,7 +387,6 @@ writ_task_completion_record(
             .content = writ_retain_result(end->keys, &end->contents, &end->call.decision,
                 &end->outcome, writ_clock_wall_us(end->clock), end->arena)},
     };
-    writ_metrics_mark(metrics, WRIT_VECTOR_OUTCOMES, end->kind);
     WRIT_TRY(writ_after_extend(&marks, end->arena, &end->outcome.extensions));
     writ_follow_ended(end->gateway, end->generation, end->agent->tenant, &end->call.decision,
         &end->outcome, &flow);

@@ -97,8 +97,7 @@ WRIT_RESULT writ_task_completion_ask(struct writ_request *request, struct writ_u
 /** Fills the entry that records the outcome; it borrows `end`. Another code than WRIT_OK: the
  * record would lack the effect of the rules, so do not pass the permitted text on. WRIT_E_LIMIT,
  * WRIT_E_NOMEM. */
-WRIT_RESULT writ_task_completion_record(
-    struct writ_task_completion *end, struct writ_metrics_shard *metrics, struct writ_entry *ret);
+WRIT_RESULT writ_task_completion_record(struct writ_task_completion *end, struct writ_entry *ret);
 
 /** Whether such an entry succeeded: also when another request recorded at the same time. */
 bool writ_task_completion_is_settled(const struct writ_entry *entry);

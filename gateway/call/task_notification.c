@@ -81,6 +81,7 @@ back_on_loop(struct writ_post *post)
 {
     struct pending_event *pending = post->ctx;
 
+    writ_request_count_outcome(pending->request, &pending->entry);
     pending->next(pending);
 }
 
@@ -123,8 +124,7 @@ record(void *ctx)
 {
     struct pending_event *pending = ctx;
 
-    if (!writ_is_ok(writ_task_completion_record(
-            &pending->end, pending->request->x->metrics, &pending->entry))) {
+    if (!writ_is_ok(writ_task_completion_record(&pending->end, &pending->entry))) {
         pending->withheld = WRIT_REASON_OVERLOADED;
     }
     submit(pending, recorded);

@@ -545,8 +545,7 @@ writ_task_settle(struct writ_request *request)
 {
     struct task_request *task = request->part;
 
-    if (!writ_is_ok(
-            writ_task_completion_record(&task->end, request->x->metrics, &request->entry))) {
+    if (!writ_is_ok(writ_task_completion_record(&task->end, &request->entry))) {
         task->withheld = WRIT_REASON_OVERLOADED;
     }
     return writ_request_submit(request, WRIT_STEP_REPORT);

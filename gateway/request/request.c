@@ -199,12 +199,24 @@ waits_for_ledger(const struct writ_entry *entry)
     return entry->kind != WRIT_ENTRY_REVIEW_AWAIT && entry->kind != WRIT_ENTRY_POOL_WATCH;
 }
 
+void
+writ_request_count_outcome(const struct writ_request *request, const struct writ_entry *entry)
+{
+    enum writ_outcome_kind kind;
+
+    if (entry->kind == WRIT_ENTRY_OUTCOME && entry->code != WRIT_E_INVALID &&
+        writ_outcome_kind_of(entry->outcome.outcome, &kind)) {
+        writ_metrics_mark(request->x->metrics, WRIT_VECTOR_OUTCOMES, kind);
+    }
+}
+
 static void
 back_on_loop(struct writ_post *post)
 {
     struct writ_request *request = post->ctx;
 
     request->drive.away = false;
+    writ_request_count_outcome(request, &request->entry);
     if (request->entry.code == WRIT_OK && request->entry.kind != WRIT_ENTRY_SESSION_GET &&
         waits_for_ledger(&request->entry)) {
         writ_metrics_observe(request->x->metrics, WRIT_HISTOGRAM_LEDGER_SECONDS,

@@ -163,6 +163,11 @@ void writ_request_continue_later(struct writ_request *request);
  * warm. */
 enum writ_step writ_request_together(struct writ_request *request, enum writ_step next);
 
+/** Counts an outcome that comes back from the ledger. One that another request recorded meanwhile,
+ * or the ledger itself when the time of the call had passed (WRIT_E_INVALID), was counted there;
+ * one that waits for the disk is not lost. For entries of writ_request_submit it is done. */
+void writ_request_count_outcome(const struct writ_request *request, const struct writ_entry *entry);
+
 /** Submits `request->entry` to the ledger and continues at `next` when it is done. */
 enum writ_step writ_request_submit(struct writ_request *request, enum writ_step next);
 

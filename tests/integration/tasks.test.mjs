@@ -74,7 +74,10 @@ for (const family of ['modern', 'legacy']) {
     const ids = [];
     for (let n = 0; n < 3; n++) ids.push(idOf(await begin(await env[family](), n)));
     for (const id of ids) tasks.end(id, 'completed', { result: { resultType: 'complete', content: [] } });
-    await Promise.all(Array.from({ length: 8 }, async () => ask(await env[family](), 'tasks/get', ids[0])));
+    const callers = await Promise.all(Array.from({ length: 16 }, () => env[family]()));
+    await Promise.all(callers.map((caller) => ask(caller, 'tasks/get', ids[0])));
+    assert.equal(await gw.metric('writ_outcomes_total{outcome="executed"}'), 1,
+      'of many that found it, one counts it');
     await gw.restart('SIGKILL');
     assert.equal((await ask(await env[family](), 'tasks/get', ids[1])).result.status, 'completed');
     await gw.restart();
