@@ -63,7 +63,7 @@ test('an archive grows with its ledger, and each state contains the one before',
   const key = writ(['ledger', 'key', gw.ledgerFile, '--keys', gw.path('keys')]).out.trim();
   const write = () => writ(['ledger', 'archive', gw.ledgerFile, gw.path('log'), '--keys', gw.path('keys')]);
   const log = () => new TileLog((path) => readFileSync(join(gw.path('log'), path)), key);
-  assert.match(write().err, /no records|is empty|there is no checkpoint/);
+  assert.match(write().err, /no records|is empty|the store has no checkpoint/);
 
   let had = { size: 0 };
   for (const calls of [1, 60, 66, 1, 2, 130]) { // 2, 122, 254, 256, 260, 520 records

@@ -343,7 +343,7 @@ find(struct writ_heads *heads, uint64_t leaf, struct writ_err *err)
     writ_sql_bind_int(heads->at, 1, leaf > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)leaf);
     WRIT_TRY(writ_sql_step(heads->at, &row, err));
     if (!row) {
-        WRIT_FAIL(err, WRIT_E_ABSENT, "there is no checkpoint");
+        WRIT_FAIL(err, WRIT_E_ABSENT, "the store has no checkpoint");
     }
     return WRIT_DONE;
 }
@@ -396,7 +396,7 @@ writ_heads_last(
     writ_result result = writ_sql_step(heads->last, &row, err);
 
     if (writ_is_ok(result) && !row) {
-        result = writ_fail(err, WRIT_E_ABSENT, "there is no checkpoint");
+        result = writ_fail(err, WRIT_E_ABSENT, "the store has no checkpoint");
     }
     if (writ_is_ok(result)) {
         result = take_head(heads->last, arena, &head, err);
