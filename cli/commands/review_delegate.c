@@ -302,26 +302,9 @@ take_fact(void *ctx, const struct writ_fact *fact, struct writ_err *err)
 static void
 put_delegation(struct writ_write *w, const struct writ_delegated *delegated)
 {
-    const struct writ_delegation *delegation = &delegated->delegation;
-
     writ_write_object_begin(w);
-    writ_write_text(w, "id", delegation->id);
-    writ_write_text(w, "voter", delegation->voter);
-    writ_write_text(w, "delegate", delegation->delegate);
-    writ_write_text_if(w, "tenant", delegation->tenant);
-    writ_write_time_if(w, "from", delegation->from_us);
-    writ_write_time(w, "until", delegation->until_us);
-    if (delegation->tools_n > 0) {
-        writ_write_name(w, WRIT_LIT("tools"));
-        writ_write_array_begin(w);
-        for (size_t i = 0; i < delegation->tools_n; i++) {
-            writ_write_string(w, delegation->tools[i]);
-        }
-        writ_write_array_end(w);
-    }
-    writ_write_flag(w, "signed", delegation->signature.len > 0);
-    writ_write_time(w, "set_at", delegated->at_us);
-    writ_write_text(w, "digest", writ_view_str(delegated->digest_text));
+    writ_delegation_show(
+        w, &delegated->delegation, writ_view_str(delegated->digest_text), delegated->at_us);
     writ_write_object_end(w);
 }
 

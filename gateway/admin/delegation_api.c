@@ -65,23 +65,7 @@ put_delegation(struct writ_write *w, const struct writ_config *config,
     const struct writ_delegation *delegation, struct writ_view digest, int64_t at_us)
 {
     writ_write_object_begin(w);
-    writ_write_text(w, "id", delegation->id);
-    writ_write_text(w, "voter", delegation->voter);
-    writ_write_text(w, "delegate", delegation->delegate);
-    writ_write_text_if(w, "tenant", delegation->tenant);
-    writ_write_time_if(w, "from", delegation->from_us);
-    writ_write_time(w, "until", delegation->until_us);
-    if (delegation->tools_n > 0) {
-        writ_write_name(w, WRIT_LIT("tools"));
-        writ_write_array_begin(w);
-        for (size_t i = 0; i < delegation->tools_n; i++) {
-            writ_write_string(w, delegation->tools[i]);
-        }
-        writ_write_array_end(w);
-    }
-    writ_write_flag(w, "signed", delegation->signature.len > 0);
-    writ_write_time(w, "set_at", at_us);
-    writ_write_text(w, "digest", digest);
+    writ_delegation_show(w, delegation, digest, at_us);
     put_reviews(w, config, delegation, at_us);
     writ_write_object_end(w);
 }

@@ -1,6 +1,7 @@
 /* Runs the tests of one program with Check. The exit code is 0 only when every test passed. */
 #include "support/unit.h"
 
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,4 +47,19 @@ writ_unit_aborts(void (*fn)(void *arg), void *arg)
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+static int
+remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+{
+    (void)status;
+    (void)type;
+    (void)where;
+    return remove(path);
+}
+
+void
+writ_unit_remove(const char *folder)
+{
+    ck_assert_int_eq(nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
 }

@@ -17,6 +17,9 @@ int writ_unit_run(const char *suite, const TTest *const *tests, size_t count);
 /** True when `fn(arg)`, run in a child process, ends by abort(): for WRIT_INVARIANT. */
 bool writ_unit_aborts(void (*fn)(void *arg), void *arg);
 
+/** Removes a folder with all that is in it. */
+void writ_unit_remove(const char *folder);
+
 #define WRIT_UNIT_MAIN(suite, ...)                                                                 \
     int main(void)                                                                                 \
     {                                                                                              \

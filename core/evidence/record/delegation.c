@@ -172,21 +172,6 @@ read_tools(const struct writ_json *list, struct writ_arena *arena, struct writ_d
     return WRIT_DONE;
 }
 
-static WRIT_RESULT
-read_key(const struct writ_json *key, struct writ_arena *arena, struct writ_view *ret,
-    struct writ_err *err)
-{
-    struct writ_buf text = writ_buf_in(arena, WRIT_REVIEW_KEY_MAX);
-
-    if (key == NULL) {
-        return WRIT_DONE;
-    }
-    WRIT_TRY(writ_jcs_put(&text, key, err));
-    WRIT_TRY(writ_buf_check(&text, err));
-    *ret = writ_buf_view(&text);
-    return WRIT_DONE;
-}
-
 /* `ret` has the texts. */
 static WRIT_RESULT
 read_rest(const struct writ_json *data, struct writ_arena *arena, struct writ_delegation *ret,
@@ -211,7 +196,7 @@ writ_delegation_read(const struct writ_json *data, struct writ_arena *arena,
         .signature = text_at(data, "signature"),
         .ledger = text_at(data, "ledger")};
 
-    WRIT_TRY(read_key(writ_json_get(data, WRIT_LIT("key")), arena, &delegation.key, err));
+    WRIT_TRY(writ_review_key_of(data, arena, &delegation.key, err));
     WRIT_TRY(read_rest(data, arena, &delegation, err));
     *ret = delegation;
     return WRIT_DONE;
@@ -316,6 +301,29 @@ writ_delegation_sign(const struct writ_delegation *delegation, const struct writ
 }
 
 /* ---- revocations */
+
+void
+writ_delegation_show(struct writ_write *w, const struct writ_delegation *delegation,
+    struct writ_view digest, int64_t at_us)
+{
+    writ_write_text(w, "id", delegation->id);
+    writ_write_text(w, "voter", delegation->voter);
+    writ_write_text(w, "delegate", delegation->delegate);
+    writ_write_text_if(w, "tenant", delegation->tenant);
+    writ_write_time_if(w, "from", delegation->from_us);
+    writ_write_time(w, "until", delegation->until_us);
+    if (delegation->tools_n > 0) {
+        writ_write_name(w, WRIT_LIT("tools"));
+        writ_write_array_begin(w);
+        for (size_t i = 0; i < delegation->tools_n; i++) {
+            writ_write_string(w, delegation->tools[i]);
+        }
+        writ_write_array_end(w);
+    }
+    writ_write_flag(w, "signed", delegation->signature.len > 0);
+    writ_write_time(w, "set_at", at_us);
+    writ_write_text(w, "digest", digest);
+}
 
 WRIT_RESULT
 writ_delegation_put_revoked(

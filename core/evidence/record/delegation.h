@@ -35,7 +35,7 @@ struct writ_delegation {
                                                 and the name of the ledger that it is for */
 };
 
-/** A delegate that is no voter of the review. */
+/** A voter of the review may name this person, who has no vote there. */
 struct writ_stand_in {
     struct writ_view id, key; /* key empty: it signs nothing */
 };
@@ -85,6 +85,10 @@ WRIT_RESULT writ_delegation_verify(
 /** Appends the signed delegation. WRIT_E_LIMIT, WRIT_E_CRYPTO, and the failures of the buffer. */
 WRIT_RESULT writ_delegation_sign(const struct writ_delegation *delegation,
     const struct writ_signer *signer, struct writ_buf *ret, struct writ_err *err);
+
+/** Writes the members by which a person sees it: as recorded at `at_us` with that digest. */
+void writ_delegation_show(struct writ_write *w, const struct writ_delegation *delegation,
+    struct writ_view digest, int64_t at_us);
 
 /** Appends the data of a revocation. WRIT_E_LIMIT, WRIT_E_NOMEM. */
 WRIT_RESULT writ_delegation_put_revoked(

@@ -762,11 +762,11 @@ writ_review_digest(const struct writ_review *review, struct writ_digest *ret, st
     return writ_digest_bytes(writ_buf_view(&terms), ret, err);
 }
 
-static WRIT_RESULT
-read_key(const struct writ_json *voter, struct writ_arena *arena, struct writ_view *ret,
+WRIT_RESULT
+writ_review_key_of(const struct writ_json *object, struct writ_arena *arena, struct writ_view *ret,
     struct writ_err *err)
 {
-    const struct writ_json *key = writ_json_get(voter, WRIT_LIT("key"));
+    const struct writ_json *key = writ_json_get(object, WRIT_LIT("key"));
     struct writ_buf text = writ_buf_in(arena, WRIT_REVIEW_KEY_MAX);
 
     if (key == NULL) {
@@ -829,7 +829,7 @@ read_voters(const struct writ_json *list, struct writ_arena *arena, struct writ_
             WRIT_FAIL(err, WRIT_E_PARSE, "a voter of a review has no weight");
         }
         read_delegation(writ_json_get(item, WRIT_LIT("delegation")), &voter);
-        WRIT_TRY(read_key(item, arena, &voter.key, err));
+        WRIT_TRY(writ_review_key_of(item, arena, &voter.key, err));
         ret->voters[ret->voters_n++] = voter;
     }
     return WRIT_DONE;

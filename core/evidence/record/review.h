@@ -233,6 +233,11 @@ WRIT_RESULT writ_review_put_terms(
 WRIT_RESULT writ_review_read_terms(const struct writ_json *value, struct writ_arena *arena,
     struct writ_review *ret, struct writ_err *err);
 
+/** The member `key` of an object in canonical form, in the arena; untouched when it has none.
+ * WRIT_E_LIMIT, WRIT_E_NOMEM. */
+WRIT_RESULT writ_review_key_of(const struct writ_json *object, struct writ_arena *arena,
+    struct writ_view *ret, struct writ_err *err);
+
 /** The digest of the terms, to which votes are bound. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_review_digest(
     const struct writ_review *review, struct writ_digest *ret, struct writ_err *err);

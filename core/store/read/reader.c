@@ -993,15 +993,23 @@ count_record(struct exporting *x, enum writ_row_kind kind, struct writ_view body
 }
 
 static WRIT_RESULT
+first_of_range(struct exporting *x, bool *ret_row)
+{
+    struct writ_sql_statement *s = x->reader->statements[SQL_RANGE];
+
+    writ_sql_bind_int(s, 1, (int64_t)x->first_leaf);
+    writ_sql_bind_int(s, 2, (int64_t)x->last_leaf);
+    writ_sql_bind_int(s, 3, (int64_t)x->boundary);
+    return next_row(x->reader, SQL_RANGE, ret_row, x->err);
+}
+
+static WRIT_RESULT
 export_records(struct exporting *x)
 {
     struct writ_sql_statement *s = x->reader->statements[SQL_RANGE];
     bool row = false;
 
-    writ_sql_bind_int(s, 1, (int64_t)x->first_leaf);
-    writ_sql_bind_int(s, 2, (int64_t)x->last_leaf);
-    writ_sql_bind_int(s, 3, (int64_t)x->boundary);
-    WRIT_TRY(next_row(x->reader, SQL_RANGE, &row, x->err));
+    WRIT_TRY(first_of_range(x, &row));
     while (row) {
         uint64_t leaf = (uint64_t)writ_sql_int(s, 0);
         int kind = (int)writ_sql_int(s, 1);
@@ -1105,10 +1113,7 @@ tell_range(struct exporting *x)
     struct writ_sql_statement *s = x->reader->statements[SQL_RANGE];
     bool row = false;
 
-    writ_sql_bind_int(s, 1, (int64_t)x->first_leaf);
-    writ_sql_bind_int(s, 2, (int64_t)x->last_leaf);
-    writ_sql_bind_int(s, 3, (int64_t)x->boundary);
-    WRIT_TRY(next_row(x->reader, SQL_RANGE, &row, x->err));
+    WRIT_TRY(first_of_range(x, &row));
     while (
         row && x->each(x->ctx, (uint64_t)writ_sql_int(s, 0),
                    (enum writ_detached_record_kind)writ_sql_int(s, 1), writ_column_bytes(s, 2))) {

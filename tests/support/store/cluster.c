@@ -2,9 +2,9 @@
  * ends. */
 #include "support/store/cluster.h"
 
+#include "store/sql/sql_postgres.h"
 #include "support/unit.h"
 
-#include <ftw.h>
 #include <glob.h>
 #include <grp.h>
 #include <pwd.h>
@@ -164,18 +164,28 @@ writ_cluster_end(struct writ_cluster *cluster, int signal)
     }
 }
 
-static int
-remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
+struct writ_sql *
+writ_cluster_connect(const char *uri, int64_t wait_us)
 {
-    (void)status;
-    (void)type;
-    (void)where;
-    return remove(path);
+    const struct writ_sql_postgres_options options = {.uri = uri, .wait_us = wait_us};
+    struct writ_sql *sql = NULL;
+    struct writ_err err = {0};
+
+    ck_assert_msg(writ_is_ok(writ_sql_postgres(&options, &sql, &err)), "%s", err.text);
+    return sql;
+}
+
+void
+writ_cluster_run(struct writ_sql *sql, const char *text)
+{
+    struct writ_err err = {0};
+
+    ck_assert_msg(writ_is_ok(writ_sql_execute(sql, text, &err)), "%s: %s", text, err.text);
 }
 
 void
 writ_cluster_remove(struct writ_cluster *cluster)
 {
     writ_cluster_end(cluster, SIGQUIT);
-    ck_assert_int_eq(nftw(cluster->dir, remove_one, 16, FTW_DEPTH | FTW_PHYS), 0);
+    writ_unit_remove(cluster->dir);
 }

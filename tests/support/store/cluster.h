@@ -4,6 +4,8 @@
 #ifndef WRIT_TESTS_CLUSTER_H
 #define WRIT_TESTS_CLUSTER_H
 
+#include "store/sql/sql.h"
+
 #include <sys/types.h>
 
 struct writ_cluster {
@@ -18,6 +20,11 @@ void writ_cluster_start(struct writ_cluster *cluster);
 void writ_cluster_restart(struct writ_cluster *cluster, const char *setting);
 /** Ends the server by a signal: SIGINT, SIGQUIT; waits for it. */
 void writ_cluster_end(struct writ_cluster *cluster, int signal);
+/** A connection to a database; close it with writ_sql_close. `wait_us` as of
+ * writ_sql_postgres_options. */
+struct writ_sql *writ_cluster_connect(const char *uri, int64_t wait_us);
+/** Runs a statement, which must succeed. */
+void writ_cluster_run(struct writ_sql *sql, const char *text);
 /** Ends the server and removes the folder. */
 void writ_cluster_remove(struct writ_cluster *cluster);
 

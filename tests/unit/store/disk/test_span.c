@@ -19,25 +19,6 @@ START_TEST(cluster_starts)
 }
 END_TEST
 
-static struct writ_sql *
-connected(void)
-{
-    const struct writ_sql_postgres_options options = {.uri = cluster.uri};
-    struct writ_sql *sql = NULL;
-    struct writ_err err = {0};
-
-    ck_assert_msg(writ_is_ok(writ_sql_postgres(&options, &sql, &err)), "%s", err.text);
-    return sql;
-}
-
-static void
-execute(struct writ_sql *sql, const char *text)
-{
-    struct writ_err err = {0};
-
-    ck_assert_msg(writ_is_ok(writ_sql_execute(sql, text, &err)), "%s: %s", text, err.text);
-}
-
 static int64_t
 fixed_us(void *ctx)
 {
@@ -62,23 +43,23 @@ from_at(struct writ_span *span, struct writ_sql *sql, int64_t at_us)
 
 START_TEST(span_begins_with_the_partition_before_the_time_of_the_id)
 {
-    struct writ_sql *sql = connected();
+    struct writ_sql *sql = writ_cluster_connect(cluster.uri, 0);
     struct writ_span span = {0};
 
-    execute(sql, "CREATE TABLE part(leaf bigint PRIMARY KEY);"
-                 "CREATE TABLE record(leaf bigint PRIMARY KEY, time_us bigint NOT NULL);"
-                 "INSERT INTO part SELECT i * 100 - 100 FROM generate_series(0, 5) AS i;"
-                 "DELETE FROM part WHERE leaf = 0;" /* dropped */
-                 "UPDATE part SET leaf = -1 WHERE leaf < 0;"
-                 "INSERT INTO record SELECT i * 100, 1782363600000000 + i * 3600000000 "
-                 "FROM generate_series(1, 3) AS i"); /* the last one has no record yet */
+    writ_cluster_run(sql, "CREATE TABLE part(leaf bigint PRIMARY KEY);"
+                          "CREATE TABLE record(leaf bigint PRIMARY KEY, time_us bigint NOT NULL);"
+                          "INSERT INTO part SELECT i * 100 - 100 FROM generate_series(0, 5) AS i;"
+                          "DELETE FROM part WHERE leaf = 0;" /* dropped */
+                          "UPDATE part SET leaf = -1 WHERE leaf < 0;"
+                          "INSERT INTO record SELECT i * 100, 1782363600000000 + i * 3600000000 "
+                          "FROM generate_series(1, 3) AS i"); /* the last one has no record yet */
     ck_assert_uint_eq(from_at(&span, sql, BASE_US), 0);
     ck_assert_uint_eq(from_at(&span, sql, BASE_US + HOUR_US + HOUR_US / 12), 0); /* clocks differ */
     ck_assert_uint_eq(from_at(&span, sql, BASE_US + HOUR_US + HOUR_US / 4), 100);
     ck_assert_uint_eq(from_at(&span, sql, BASE_US + 2 * HOUR_US + HOUR_US / 4), 200);
     ck_assert_uint_eq(from_at(&span, sql, BASE_US + 9 * HOUR_US), 300);
 
-    execute(sql, "DROP TABLE part"); /* it is not asked again at once */
+    writ_cluster_run(sql, "DROP TABLE part"); /* it is not asked again at once */
     ck_assert_uint_eq(from_at(&span, sql, BASE_US + 9 * HOUR_US), 300);
     span.looked_us = 0;
     ck_assert_code(writ_span_from(&span, sql, WRIT_LIT("019f0000-0000-7000-8000-000000000000"),
@@ -91,7 +72,7 @@ END_TEST
 
 START_TEST(span_of_an_id_without_a_time_and_of_sqlite_is_the_log)
 {
-    struct writ_sql *sql = connected(), *own = NULL;
+    struct writ_sql *sql = writ_cluster_connect(cluster.uri, 0), *own = NULL;
     struct writ_span span = {0};
     uint64_t from = 1;
 

@@ -9,7 +9,6 @@
 #include "store/read/archive_check.h"
 #include "store/read/proofs.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,15 +25,6 @@ struct fixture {
     char folder[128], checkpoint[160];
     struct writ_note_key *key; /* of the ledger */
 };
-
-static int
-drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
 
 static void
 take_key(struct fixture *f)
@@ -65,7 +55,7 @@ fixture_init(struct fixture *f)
 static void
 fixture_wipe(struct fixture *f)
 {
-    (void)nftw(f->folder, drop, 8, FTW_DEPTH | FTW_PHYS);
+    writ_unit_remove(f->folder);
     writ_note_key_free(f->key);
     writ_buf_wipe(&f->state.origin);
     writ_kit_wipe(&f->kit);

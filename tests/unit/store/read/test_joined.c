@@ -6,7 +6,6 @@
 #include "store/read/archive.h"
 #include "store/read/reader.h"
 
-#include <ftw.h>
 #include <stdio.h>
 
 #define DAY_US (86400 * WRIT_KIT_S)
@@ -15,15 +14,6 @@ struct story {
     uint64_t leaves[32];
     size_t n;
 };
-
-static int
-drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
 
 static bool
 note(void *ctx, uint64_t leaf, enum writ_detached_record_kind kind, struct writ_view record)
@@ -91,7 +81,7 @@ check(struct writ_kit *kit, char (*ids)[64], size_t n, size_t records)
         ck_assert_uint_eq(now.n, records);
         ck_assert_mem_eq(now.leaves, before[i].leaves, records * sizeof now.leaves[0]);
     }
-    (void)nftw(folder, drop, 8, FTW_DEPTH | FTW_PHYS);
+    writ_unit_remove(folder);
 }
 
 START_TEST(approval_and_its_redemption_are_one_call)

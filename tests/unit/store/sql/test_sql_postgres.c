@@ -35,21 +35,13 @@ opened(const char *uri, int64_t wait_us, bool read_only)
     return sql;
 }
 
-static void
-execute(struct writ_sql *sql, const char *text)
-{
-    struct writ_err err = {0};
-
-    ck_assert_msg(writ_is_ok(writ_sql_execute(sql, text, &err)), "%s: %s", text, err.text);
-}
-
 /* A connection, and an empty table. */
 static struct writ_sql *
 fresh(void)
 {
     struct writ_sql *sql = opened(cluster.uri, 0, false);
 
-    execute(sql, "DROP TABLE IF EXISTS t; CREATE TABLE t (k BIGINT PRIMARY KEY, v BYTEA)");
+    writ_cluster_run(sql, "DROP TABLE IF EXISTS t; CREATE TABLE t (k BIGINT PRIMARY KEY, v BYTEA)");
     return sql;
 }
 
@@ -105,7 +97,7 @@ ends_backend(struct writ_sql *sql, const char *function, int64_t pid)
     char text[128];
 
     (void)snprintf(text, sizeof text, "SELECT %s(%lld)", function, (long long)pid);
-    execute(sql, text);
+    writ_cluster_run(sql, text);
 }
 
 /* ---- a proxy that breaks connections at a commit ---- */
@@ -483,7 +475,7 @@ START_TEST(commit_without_an_answer_is_unknown)
         bool unknown = !cases[i].unknown;
         writ_result result;
 
-        execute(direct, "INSERT INTO t VALUES (1, NULL)");
+        writ_cluster_run(direct, "INSERT INTO t VALUES (1, NULL)");
         proxy_start(&proxy, cases[i].cut);
         sql = opened(proxy.uri, 500000, false);
         insert = insert_into(sql);
@@ -515,8 +507,8 @@ START_TEST(commit_that_the_server_refuses_is_known)
     struct writ_err err = {0};
     bool unknown = true;
 
-    execute(sql, "DROP TABLE IF EXISTS t; CREATE TABLE t (k BIGINT, v BYTEA, "
-                 "UNIQUE (k) DEFERRABLE INITIALLY DEFERRED)");
+    writ_cluster_run(sql, "DROP TABLE IF EXISTS t; CREATE TABLE t (k BIGINT, v BYTEA, "
+                          "UNIQUE (k) DEFERRABLE INITIALLY DEFERRED)");
     insert = insert_into(sql);
     ck_assert_ok(writ_sql_begin(sql, WRIT_SQL_WRITE, &err));
     ck_assert_ok(put(insert, 1, WRIT_LIT("v"), &err));
@@ -543,7 +535,7 @@ end_wait(void *function)
     (void)snprintf(text, sizeof text,
         "SELECT %s(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
         (const char *)function);
-    execute(sql, text);
+    writ_cluster_run(sql, text);
     writ_sql_close(sql);
     return NULL;
 }
@@ -559,7 +551,7 @@ START_TEST(commit_that_was_not_replicated_is_unknown)
         bool unknown = false;
         pthread_t thread;
 
-        execute(admin, "ALTER SYSTEM SET synchronous_standby_names = 'absent'");
+        writ_cluster_run(admin, "ALTER SYSTEM SET synchronous_standby_names = 'absent'");
         writ_cluster_end(&cluster, SIGQUIT);
         writ_cluster_restart(&cluster, NULL);
         sql = opened(cluster.uri, 60000000, false);
@@ -577,8 +569,8 @@ START_TEST(commit_that_was_not_replicated_is_unknown)
         ck_assert_ok(writ_sql_reconnect(sql, &err));
         ck_assert_int_eq(count(sql), 1); /* committed locally */
         ck_assert_ok(writ_sql_reconnect(admin, &err));
-        execute(admin, "ALTER SYSTEM RESET synchronous_standby_names");
-        execute(admin, "SELECT pg_reload_conf()");
+        writ_cluster_run(admin, "ALTER SYSTEM RESET synchronous_standby_names");
+        writ_cluster_run(admin, "SELECT pg_reload_conf()");
         writ_sql_finalize(insert);
         writ_sql_close(sql);
         writ_sql_close(admin);
@@ -657,7 +649,7 @@ START_TEST(statement_that_fails_in_a_pipeline_fails_the_transaction)
         writ_sql_rollback(sql);
         ck_assert(!writ_sql_broken(sql));
         ck_assert_int_eq(count(sql), 1);
-        execute(sql, "DELETE FROM t");
+        writ_cluster_run(sql, "DELETE FROM t");
     }
     writ_sql_finalize(insert);
     writ_sql_finalize(query);
@@ -693,9 +685,9 @@ START_TEST(statement_with_a_faulty_text_fails_when_it_runs_and_again)
         ck_assert_code(writ_sql_run(faulty, &err), WRIT_E_IO);
         ck_assert_str_eq(writ_sql_state(sql), "42P01");
     }
-    execute(sql, "CREATE TABLE later (k BIGINT)");
+    writ_cluster_run(sql, "CREATE TABLE later (k BIGINT)");
     ck_assert_ok(writ_sql_run(faulty, &err));
-    execute(sql, "DROP TABLE later");
+    writ_cluster_run(sql, "DROP TABLE later");
     writ_sql_bind_int(faulty, 1, 5);
     ck_assert_code(writ_sql_run(faulty, &err), WRIT_E_INVALID);
     writ_sql_finalize(faulty);
@@ -734,10 +726,10 @@ START_TEST(cursor_over_many_rows_interleaves_with_statements)
     int64_t n = 0;
     bool row = true;
 
-    execute(sql, "INSERT INTO t SELECT g, '\\x00' FROM generate_series(1, 100000) AS g");
+    writ_cluster_run(sql, "INSERT INTO t SELECT g, '\\x00' FROM generate_series(1, 100000) AS g");
     writ_sql_bind_int(all, 1, 0);
     ck_assert_ok(writ_sql_step(all, &row, &err));
-    execute(other, "DELETE FROM t WHERE k > 50000"); /* the cursor keeps its state */
+    writ_cluster_run(other, "DELETE FROM t WHERE k > 50000"); /* the cursor keeps its state */
     for (; row; n++) {
         ck_assert_int_eq(writ_sql_int(all, 0), n + 1);
         ck_assert_uint_eq(writ_sql_bytes(all, 1).len, 1);
@@ -867,9 +859,9 @@ START_TEST(row_locked_by_another_transaction_is_busy)
     struct writ_err err = {0};
     bool row = false;
 
-    execute(sql, "INSERT INTO t VALUES (1, NULL)");
+    writ_cluster_run(sql, "INSERT INTO t VALUES (1, NULL)");
     ck_assert_ok(writ_sql_begin(sql, WRIT_SQL_WRITE, &err));
-    execute(sql, "UPDATE t SET v = '' WHERE k = 1");
+    writ_cluster_run(sql, "UPDATE t SET v = '' WHERE k = 1");
     ck_assert_ok(writ_sql_begin(other, WRIT_SQL_WRITE, &err));
     ck_assert_code(writ_sql_step(lock, &row, &err), WRIT_E_BUSY);
     writ_sql_reset(lock);
@@ -894,8 +886,8 @@ START_TEST(server_slower_than_the_longest_wait_is_given_up)
     ck_assert_code(writ_sql_step(slow, &row, &err), WRIT_E_IO);
     ck_assert_ptr_nonnull(strstr(err.text, "did not answer within 200 ms"));
     ck_assert(writ_sql_broken(sql));
-    execute(other, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                   "WHERE query LIKE 'SELECT pg_sleep%' AND pid <> pg_backend_pid()");
+    writ_cluster_run(other, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                            "WHERE query LIKE 'SELECT pg_sleep%' AND pid <> pg_backend_pid()");
     writ_sql_finalize(slow);
     writ_sql_close(sql);
     writ_sql_close(other);
@@ -928,8 +920,9 @@ START_TEST(warnings_of_the_server_are_not_printed)
 
     ck_assert_ptr_nonnull(file);
     ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
-    execute(sql, "DO $$ BEGIN RAISE WARNING 'made up'; END $$; SET client_min_messages = notice; "
-                 "DO $$ BEGIN RAISE NOTICE 'made up'; END $$");
+    writ_cluster_run(sql,
+        "DO $$ BEGIN RAISE WARNING 'made up'; END $$; SET client_min_messages = notice; "
+        "DO $$ BEGIN RAISE NOTICE 'made up'; END $$");
     ck_assert_int_ge(dup2(kept, STDERR_FILENO), 0);
     ck_assert_int_eq(fseek(file, 0, SEEK_END), 0);
     ck_assert_int_eq(ftell(file), 0);

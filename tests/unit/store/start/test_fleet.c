@@ -68,29 +68,10 @@ resume_it(struct gateway *g)
     atomic_store(&g->paused, false);
 }
 
-static struct writ_sql *
-connect_to(const char *to)
-{
-    const struct writ_sql_postgres_options options = {.uri = to, .wait_us = LEASE_US};
-    struct writ_sql *sql = NULL;
-    struct writ_err err = {0};
-
-    ck_assert_msg(writ_is_ok(writ_sql_postgres(&options, &sql, &err)), "%s", err.text);
-    return sql;
-}
-
-static void
-execute(struct writ_sql *sql, const char *text)
-{
-    struct writ_err err = {0};
-
-    ck_assert_msg(writ_is_ok(writ_sql_execute(sql, text, &err)), "%s: %s", text, err.text);
-}
-
 static int64_t
 number(const char *text)
 {
-    struct writ_sql *sql = connect_to(uri);
+    struct writ_sql *sql = writ_cluster_connect(uri, LEASE_US);
     struct writ_sql_statement *statement = NULL;
     bool row = false;
     int64_t value;
@@ -108,9 +89,9 @@ number(const char *text)
 static void
 change(const char *text)
 {
-    struct writ_sql *sql = connect_to(uri);
+    struct writ_sql *sql = writ_cluster_connect(uri, LEASE_US);
 
-    execute(sql, text);
+    writ_cluster_run(sql, text);
     writ_sql_close(sql);
 }
 
@@ -128,12 +109,12 @@ await(const char *text, int64_t wanted)
 static void
 new_database(void)
 {
-    struct writ_sql *sql = connect_to(cluster.uri);
+    struct writ_sql *sql = writ_cluster_connect(cluster.uri, LEASE_US);
     struct writ_err err = {0};
     char text[64];
 
     (void)snprintf(text, sizeof text, "CREATE DATABASE t%d", ++databases);
-    execute(sql, text);
+    writ_cluster_run(sql, text);
     writ_sql_close(sql);
     (void)snprintf(
         uri, sizeof uri, "postgresql:///t%d?host=%s&user=postgres", databases, cluster.dir);
@@ -197,10 +178,10 @@ end(struct gateway *a, struct gateway *b)
 static struct writ_sql *
 hold_turn(void)
 {
-    struct writ_sql *sql = connect_to(uri);
+    struct writ_sql *sql = writ_cluster_connect(uri, LEASE_US);
 
     ck_assert_ok(writ_sql_begin(sql, WRIT_SQL_WRITE, NULL));
-    execute(sql, "SELECT one FROM coordinator WHERE one = 1 FOR UPDATE");
+    writ_cluster_run(sql, "SELECT one FROM coordinator WHERE one = 1 FOR UPDATE");
     return sql;
 }
 
