@@ -3,7 +3,8 @@
  * Invariants:
  * (1) the records from `floor` up to `next` are in the figures, each once: a block that failed is
  *     read again from where it failed, not from its beginning. (2) the lock guards the figures and
- *     the progress; the reader belongs to the thread. */
+ *     the progress; the reader and the calls belong to the thread. (3) a place of `calls` has a
+ *     decision that was read, or none: a call that is not there is read again. */
 #include "gateway/state/figures_feed.h"
 
 #include "base/alloc.h"
@@ -15,6 +16,16 @@
 #define RETRY_US     INT64_C(1000000)
 #define RETRY_MOST   INT64_C(60000000)
 #define RECORD_ARENA ((size_t)64 << 20)
+#define CALLS        4096 /* decisions whose outcome is likely to be read next; a power of two */
+
+/* What the outcome of a call takes from its decision. */
+struct call {
+    uint64_t leaf;
+    bool of_run;
+    struct writ_view agent, upstream, tool; /* in `names` */
+    const struct writ_extension *extension; /* NULL: the call took nothing from a budget */
+    char names[];
+};
 
 struct writ_figures_feed {
     const char *path;
@@ -24,6 +35,7 @@ struct writ_figures_feed {
     struct writ_background_job job;
     struct writ_reader *reader; /* the thread's, as all up to `figures` */
     struct writ_arena *arena;
+    struct call **calls; /* by leaf; NULL: none */
     const atomic_bool *stop;
     uint64_t next, floor, groups;
     int64_t now_us;
@@ -62,7 +74,7 @@ add_rule(struct writ_figures_feed *feed, const struct writ_reader_record *record
     struct writ_figures_point point = {
         .kind = WRIT_FIGURES_RULE, .value = record->verdict, .tenant = record->tenant};
 
-    if (!record->is_outcome && decision->policy_refs.count == 1 &&
+    if (decision->policy_refs.count == 1 &&
         !writ_view_equal(reason, writ_reason_name(WRIT_REASON_AGENT_NOT_PERMITTED))) {
         point.reason = decision->policy_refs.items[0];
         writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
@@ -72,18 +84,18 @@ add_rule(struct writ_figures_feed *feed, const struct writ_reader_record *record
 /* What a call took from budgets, and gives back when it did not run. */
 static WRIT_RESULT
 add_charges(struct writ_figures_feed *feed, const struct writ_reader_record *record,
-    const struct writ_extension *extension, const struct writ_figures_point *point)
+    const struct call *call)
 {
-    const struct writ_budget_use_call call = {
-        .agent = point->agent,
+    const struct writ_budget_use_call caller = {
+        .agent = call->agent,
         .tenant = record->tenant,
-        .upstream = point->upstream,
-        .tool = point->tool,
+        .upstream = call->upstream,
+        .tool = call->tool,
     };
     const struct writ_json *value = NULL;
     struct writ_outcome outcome = {0};
 
-    if (!record->granted || extension->charges.count == 0) {
+    if (!record->granted || call->extension == NULL) {
         return WRIT_DONE;
     }
     if (record->is_outcome) {
@@ -92,8 +104,8 @@ add_charges(struct writ_figures_feed *feed, const struct writ_reader_record *rec
     }
     return record->is_outcome && !writ_outcome_nothing_ran(&outcome)
                ? WRIT_DONE
-               : writ_budget_use_add(
-                     feed->budgets, &extension->charges, &call, record->is_outcome, feed->now_us);
+               : writ_budget_use_add(feed->budgets, &call->extension->charges, &caller,
+                     record->is_outcome, feed->now_us);
 }
 
 /* A record without a digest of a policy is whole: it is missing in the history alone. */
@@ -107,40 +119,142 @@ add_policy(struct writ_figures_feed *feed, const struct writ_reader_record *reco
     return result.code == WRIT_E_NOMEM ? result : WRIT_DONE;
 }
 
+/* ---- calls whose outcome comes ---- */
+
+static struct call **
+place_of(struct writ_figures_feed *feed, uint64_t leaf)
+{
+    return &feed->calls[leaf & (CALLS - 1)];
+}
+
+static void
+forget(struct call **place)
+{
+    writ_free(*place);
+    *place = NULL;
+}
+
+/* Without memory its outcome reads the decision again. */
+static void
+remember(struct writ_figures_feed *feed, const struct call *call)
+{
+    struct call **place = place_of(feed, call->leaf), *kept;
+    const struct writ_view *from[] = {&call->agent, &call->upstream, &call->tool};
+
+    forget(place);
+    if (call->extension != NULL) {
+        return;
+    }
+    kept = writ_alloc(sizeof *kept + call->agent.len + call->upstream.len + call->tool.len);
+    if (kept != NULL) {
+        struct writ_view *to[] = {&kept->agent, &kept->upstream, &kept->tool};
+        char *end = kept->names;
+
+        *kept = *call;
+        for (size_t i = 0; i < 3; i++) {
+            *to[i] = writ_view_place(*from[i], end);
+            end += from[i]->len;
+        }
+        *place = kept;
+    }
+}
+
+/* ---- decisions and outcomes ---- */
+
 static WRIT_RESULT
-add_record(struct writ_figures_feed *feed, const struct writ_reader_record *record)
+read_decision(struct writ_figures_feed *feed, struct writ_view text, struct writ_decision *decision,
+    struct writ_view *ret_reason, struct call *ret)
+{
+    struct writ_extension *extension = writ_arena_get(feed->arena, sizeof *extension);
+
+    if (extension == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(writ_body_decision(text, feed->arena, decision, NULL));
+    WRIT_TRY(writ_extension_read(&decision->extensions, feed->arena, extension, NULL));
+    *ret_reason = writ_member_view(&extension->reason);
+    ret->of_run = writ_reason_is_of_run(*ret_reason);
+    ret->agent = decision->agent_id.view;
+    ret->upstream = writ_member_view(&extension->upstream);
+    ret->tool = tool_of(decision, *ret_reason);
+    ret->extension = extension->charges.count > 0 ? extension : NULL;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+add_decision(struct writ_figures_feed *feed, const struct writ_reader_record *record)
 {
     struct writ_decision decision = {0};
-    struct writ_extension extension = {0};
-    struct writ_view reason;
+    struct call call = {.leaf = record->leaf};
     struct writ_figures_point point = {
-        .kind = record->is_outcome ? WRIT_FIGURES_OUTCOME : WRIT_FIGURES_DECISION,
+        .kind = WRIT_FIGURES_DECISION, .value = record->verdict, .tenant = record->tenant};
+
+    WRIT_TRY(read_decision(feed, record->body, &decision, &point.reason, &call));
+    remember(feed, &call);
+    if (call.of_run) {
+        return WRIT_DONE;
+    }
+    point.agent = call.agent;
+    point.upstream = call.upstream;
+    point.tool = call.tool;
+    writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
+    add_rule(feed, record, &decision, point.reason);
+    WRIT_TRY(add_policy(feed, record, decision.policy_digest.view));
+    return add_charges(feed, record, &call);
+}
+
+static WRIT_RESULT
+read_call(struct writ_figures_feed *feed, uint64_t leaf, struct call *ret)
+{
+    struct writ_decision decision = {0};
+    struct writ_view text, reason;
+
+    WRIT_TRY(writ_reader_record(feed->reader, leaf, feed->arena, &text, NULL));
+    return read_decision(feed, text, &decision, &reason, ret);
+}
+
+static WRIT_RESULT
+add_outcome(struct writ_figures_feed *feed, const struct writ_reader_record *record,
+    const struct call *call)
+{
+    struct writ_figures_point point = {
+        .kind = WRIT_FIGURES_OUTCOME,
         .value = record->verdict,
         .tenant = record->tenant,
+        .agent = call->agent,
+        .upstream = call->upstream,
+        .tool = call->tool,
     };
 
-    WRIT_TRY(writ_body_decision(record->decision, feed->arena, &decision, NULL));
-    WRIT_TRY(writ_extension_read(&decision.extensions, feed->arena, &extension, NULL));
-    reason = writ_member_view(&extension.reason);
-    point.agent = decision.agent_id.view;
-    point.upstream = writ_member_view(&extension.upstream);
-    point.tool = tool_of(&decision, reason);
-    point.reason = record->is_outcome ? WRIT_LIT("") : reason;
-    if (writ_reason_is_of_run(reason)) {
+    if (call->of_run) {
         return WRIT_DONE;
     }
     writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
-    add_rule(feed, record, &decision, reason);
-    if (!record->is_outcome) {
-        WRIT_TRY(add_policy(feed, record, decision.policy_digest.view));
-    }
-    WRIT_TRY(add_charges(feed, record, &extension, &point));
-    if (record->is_outcome && record->verdict != WRIT_OUTCOME_BLOCKED) {
+    WRIT_TRY(add_charges(feed, record, call));
+    if (record->verdict != WRIT_OUTCOME_BLOCKED) {
         point.kind = WRIT_FIGURES_DURATION;
         point.value = writ_figures_bucket(record->time_us - record->issued_at_us);
         writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
     }
     return WRIT_DONE;
+}
+
+static WRIT_RESULT
+add_record(struct writ_figures_feed *feed, const struct writ_reader_record *record)
+{
+    struct call **place = place_of(feed, record->decision_leaf), read = {0};
+    writ_result result;
+
+    if (!record->is_outcome) {
+        return add_decision(feed, record);
+    }
+    if (*place != NULL && (*place)->leaf == record->decision_leaf) {
+        result = add_outcome(feed, record, *place);
+        forget(place);
+        return result;
+    }
+    WRIT_TRY(read_call(feed, record->decision_leaf, &read));
+    return add_outcome(feed, record, &read);
 }
 
 /* keeps (1) */
@@ -275,6 +389,10 @@ writ_figures_feed_free(struct writ_figures_feed *feed)
     writ_background_free(feed->thread);
     writ_reader_close(feed->reader);
     writ_arena_free(feed->arena);
+    for (size_t i = 0; feed->calls != NULL && i < CALLS; i++) {
+        writ_free(feed->calls[i]);
+    }
+    writ_free(feed->calls);
     writ_figures_free(feed->figures);
     writ_budget_use_free(feed->budgets);
     writ_policy_use_free(feed->policies);
@@ -303,7 +421,8 @@ writ_figures_feed_new(const char *path, struct writ_ledger *ledger, const struct
     feed->clock = clock;
     feed->back_us = window_us > WRIT_FIGURES_LONGEST_US ? window_us : WRIT_FIGURES_LONGEST_US;
     feed->arena = writ_arena_new(RECORD_ARENA);
-    if (feed->arena == NULL) {
+    feed->calls = writ_alloc(CALLS * sizeof(struct call *));
+    if (feed->arena == NULL || feed->calls == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the figures of the page");
     }
     WRIT_TRY(writ_figures_new(&feed->figures, err));

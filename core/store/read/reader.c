@@ -5,6 +5,7 @@
 
 #include "evidence/record/review.h"
 #include "store/disk/disk.h"
+#include "store/disk/lines.h"
 #include "store/read/column.h"
 #include "store/read/reader.tbl.h"
 #include "store/sql/sql_postgres.h"
@@ -362,14 +363,52 @@ record_of(struct writ_sql_statement *s)
     return (struct writ_reader_record){
         .leaf = (uint64_t)writ_sql_int(s, 0),
         .is_outcome = is_outcome,
-        .granted = (writ_sql_int(s, 8) & WRIT_ROW_GRANTED) != 0,
+        .granted = (writ_sql_int(s, 7) & WRIT_ROW_GRANTED) != 0,
         .tenant = writ_column_bytes(s, 2),
         .verdict = (unsigned)(writ_sql_int(s, 3) & 3),
         .time_us = writ_sql_int(s, 4),
-        .body = writ_column_bytes(s, 5),
+        .decision_leaf = (uint64_t)writ_sql_int(s, is_outcome ? 5 : 0),
         .issued_at_us = writ_sql_int(s, is_outcome ? 6 : 4),
-        .decision = writ_column_bytes(s, is_outcome ? 7 : 5),
     };
+}
+
+/* The text of a record of a growing leaf: a row of bodies has several, and is read once. ptr NULL:
+ * it is not there. */
+static WRIT_RESULT
+next_body(struct writ_reader *reader, uint64_t leaf, bool *row, struct writ_view *ret,
+    struct writ_err *err)
+{
+    struct writ_sql_statement *s = reader->statements[SQL_BODIES];
+
+    *ret = writ_view(NULL, 0);
+    while (*row && ret->ptr == NULL && (uint64_t)writ_sql_int(s, 0) <= leaf) {
+        *ret = writ_lines_at(writ_column_bytes(s, 1), leaf - (uint64_t)writ_sql_int(s, 0));
+        if (ret->ptr == NULL) {
+            WRIT_TRY(next_row(reader, SQL_BODIES, row, err));
+        }
+    }
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+each_record(struct writ_reader *reader,
+    bool (*each)(void *ctx, const struct writ_reader_record *record), void *ctx,
+    struct writ_err *err)
+{
+    bool row = false, body = false, more = true;
+
+    WRIT_TRY(next_row(reader, SQL_RECORDS, &row, err));
+    WRIT_TRY(next_row(reader, SQL_BODIES, &body, err));
+    while (row && more) {
+        struct writ_reader_record record = record_of(reader->statements[SQL_RECORDS]);
+
+        WRIT_TRY(next_body(reader, record.leaf, &body, &record.body, err));
+        more = record.body.ptr == NULL || each(ctx, &record);
+        if (more) {
+            WRIT_TRY(next_row(reader, SQL_RECORDS, &row, err));
+        }
+    }
+    return WRIT_DONE;
 }
 
 WRIT_RESULT
@@ -377,22 +416,18 @@ writ_reader_records(struct writ_reader *reader, uint64_t from_leaf, uint64_t bef
     bool (*each)(void *ctx, const struct writ_reader_record *record), void *ctx,
     struct writ_err *err)
 {
-    struct writ_sql_statement *s = reader->statements[SQL_RECORDS];
-    bool row = false;
+    static const enum statement both[] = {SQL_RECORDS, SQL_BODIES};
     writ_result result;
 
-    writ_sql_bind_int(s, 1, (int64_t)from_leaf);
-    writ_sql_bind_int(s, 2, (int64_t)before_leaf);
-    result = next_row(reader, SQL_RECORDS, &row, err);
-    while (writ_is_ok(result) && row) {
-        struct writ_reader_record record = record_of(s);
-
-        row = each(ctx, &record);
-        if (row) {
-            result = next_row(reader, SQL_RECORDS, &row, err);
-        }
+    WRIT_TRY(begin(reader, err));
+    for (size_t i = 0; i < 2; i++) {
+        writ_sql_bind_int(reader->statements[both[i]], 1, (int64_t)from_leaf);
+        writ_sql_bind_int(reader->statements[both[i]], 2, (int64_t)before_leaf);
     }
+    result = each_record(reader, each, ctx, err);
     end_rows(reader, SQL_RECORDS);
+    end_rows(reader, SQL_BODIES);
+    end(reader);
     return result;
 }
 

@@ -78,8 +78,8 @@ struct writ_reader_record {
     unsigned verdict; /* enum writ_decision_route, or enum writ_outcome_kind */
     int64_t time_us;
     struct writ_view tenant, body;
-    int64_t issued_at_us;      /* of its decision */
-    struct writ_view decision; /* the body of its decision */
+    uint64_t decision_leaf; /* of its decision: writ_reader_record has the text */
+    int64_t issued_at_us;   /* of its decision */
 };
 
 /** Calls `each` for all decisions and outcomes from index `from_leaf` to before `before_leaf`, in

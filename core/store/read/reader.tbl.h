@@ -41,15 +41,13 @@
     X(FIRST, "SELECT coalesce((SELECT min(leaf) FROM record), 0)")                                 \
     X(EDGE, "SELECT leaf, time_us FROM record ORDER BY leaf DESC LIMIT 1")                         \
     X(TIME, WRIT_DISK_TIME)                                           \
-    X(RECORDS, WRIT_SQL_MANY "SELECT r.leaf, r.kind, b.tenant, r.verdict, r.time_us, "                           \
-      "line_at(y.bytes, r.leaf - y.leaf), d.time_us, (SELECT line_at(bytes, d.leaf - leaf) "       \
-      "FROM body WHERE leaf <= d.leaf ORDER BY leaf DESC LIMIT 1), "                               \
-      "coalesce(d.flags, r.flags) FROM record AS r "               \
-      "JOIN boundary AS b ON b.id = r.boundary "                                                   \
-      "JOIN body AS y ON y.leaf = (SELECT max(leaf) FROM body WHERE leaf <= r.leaf) "              \
-      "LEFT JOIN record AS d ON d.leaf = r.about AND r.kind = 2 "                                  \
+    X(RECORDS, WRIT_SQL_MANY "SELECT r.leaf, r.kind, b.tenant, r.verdict, r.time_us, "             \
+      "d.leaf, d.time_us, coalesce(d.flags, r.flags) FROM record AS r "                            \
+      "JOIN boundary AS b ON b.id = r.boundary LEFT JOIN record AS d ON d.leaf = r.about AND r.kind = 2 "                                  \
       "WHERE r.leaf >= ?1 AND r.leaf < ?2 AND (r.kind = 1 OR (r.kind = 2 AND d.leaf IS NOT NULL)) "       \
       "ORDER BY r.leaf")                   \
+    X(BODIES, WRIT_SQL_MANY "SELECT leaf, bytes FROM body WHERE leaf >= (SELECT leaf FROM body "   \
+      "WHERE leaf <= ?1 ORDER BY leaf DESC LIMIT 1) AND leaf < ?2 ORDER BY leaf")                  \
     X(REVIEWS_WAITING, "SELECT count(*) FROM review AS v JOIN record AS d ON d.leaf = v.leaf "     \
       "JOIN boundary AS b ON b.id = d.boundary WHERE v.arguments IS NOT NULL "                     \
       "AND (b.tenant = ?1 OR ?1 IS NULL) AND (d.agent_id = ?2 OR ?2 IS NULL)")                     \

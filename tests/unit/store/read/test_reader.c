@@ -122,7 +122,8 @@ tell(void *ctx, const struct writ_reader_record *record)
     struct told *told = ctx;
     size_t len = strlen(told->text);
 
-    ck_assert(writ_view_search(record->decision, WRIT_LIT("\"decision\"")) < record->decision.len);
+    ck_assert(record->is_outcome ? record->decision_leaf < record->leaf
+                                 : record->decision_leaf == record->leaf);
     ck_assert_uint_eq(writ_view_search(record->body, WRIT_LIT("\"outcome\"")) < record->body.len,
         record->is_outcome);
     ck_assert(record->is_outcome ? record->time_us > record->issued_at_us
