@@ -1,5 +1,8 @@
 /* One mutex around a few pointers. Entries leave in the order in which they came. Keys and the
- * reason of a distrust are single values: the newest keys and the first reason count. */
+ * reason of a distrust are single values: the newest keys and the first reason count.
+ *
+ * The writer is woken after the mutex is free: one that wakes to a mutex that is held sleeps again,
+ * which is two switches of threads more for a call. */
 #include "store/write/inbox.h"
 
 #include <errno.h>
@@ -32,6 +35,13 @@ writ_inbox_wipe(struct writ_inbox *inbox)
 
 /* ---- other threads ---- */
 
+static void
+unlock_and_wake(struct writ_inbox *inbox)
+{
+    (void)pthread_mutex_unlock(&inbox->mutex);
+    (void)pthread_cond_signal(&inbox->wake);
+}
+
 /* Outcomes are always taken. */
 static bool
 is_counted(const struct writ_entry *entry)
@@ -59,9 +69,8 @@ writ_inbox_put(struct writ_inbox *inbox, struct writ_entry **entries, size_t n, 
             inbox->queue_end = &entries[i]->next;
         }
         inbox->queued += counted;
-        (void)pthread_cond_signal(&inbox->wake);
     }
-    (void)pthread_mutex_unlock(&inbox->mutex);
+    unlock_and_wake(inbox);
     return result;
 }
 
@@ -73,8 +82,7 @@ writ_inbox_put_keys(struct writ_inbox *inbox, struct writ_ledger_keys *keys)
     (void)pthread_mutex_lock(&inbox->mutex);
     late = inbox->keys;
     inbox->keys = keys;
-    (void)pthread_cond_signal(&inbox->wake);
-    (void)pthread_mutex_unlock(&inbox->mutex);
+    unlock_and_wake(inbox);
     writ_ledger_keys_free(late);
 }
 
@@ -86,8 +94,7 @@ writ_inbox_distrust(struct writ_inbox *inbox, const struct writ_err *why)
         inbox->distrusted = true;
         inbox->distrust = *why;
     }
-    (void)pthread_cond_signal(&inbox->wake);
-    (void)pthread_mutex_unlock(&inbox->mutex);
+    unlock_and_wake(inbox);
 }
 
 void
@@ -95,8 +102,7 @@ writ_inbox_close(struct writ_inbox *inbox)
 {
     (void)pthread_mutex_lock(&inbox->mutex);
     inbox->closing = true;
-    (void)pthread_cond_signal(&inbox->wake);
-    (void)pthread_mutex_unlock(&inbox->mutex);
+    unlock_and_wake(inbox);
 }
 
 void
