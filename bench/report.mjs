@@ -25,6 +25,7 @@ export function summary(samples, connections, targets) {
       const of = name => round => samples.find(
         s => s.conns === conns && s.round === round && s.target === name);
       const without = { traced: of('governed'), followed: of('large') }[target];
+      const one = { twin: 'governed', twin_pass: 'pass' }[target];
       const fleet = ['shared', 'pair', 'trio'].includes(target);
       rows.push({
         conns, target,
@@ -37,6 +38,10 @@ export function summary(samples, connections, targets) {
         cpu_ratio: to(floor, 'cpu_us'),
         was_ratio: to(was, 'rps'),
         was_cpu_ratio: to(was, 'cpu_us'),
+        open_p50_us: own[0].open_p50_us ? spread(own.map(s => s.open_p50_us)) : null,
+        open_p99_us: own[0].open_p50_us ? spread(own.map(s => s.open_p99_us)) : null,
+        open_ratio: own[0].open_p50_us ? spread(own.map(s => s.open_p99_us / s.open_p50_us)) : null,
+        loops_ratio: one ? to(of(one), 'rps') : null,
         without_ratio: without ? to(without, 'rps') : null,
         without_cpu_ratio: without ? to(without, 'cpu_us') : null,
         local_ratio: fleet ? to(of('governed'), 'rps') : null,
@@ -56,6 +61,8 @@ const NAMES = {
   nginx: 'nginx',
   pass: 'gateway, passing',
   governed: 'gateway, governing',
+  twin_pass: 'two loops, passing',
+  twin: 'two loops, governing',
   traced: 'gateway, governing, with telemetry',
   large: 'gateway, governing, results of 2 KB',
   followed: 'gateway, governing, results of 2 KB, rules about values',
@@ -71,8 +78,10 @@ function head(about) {
   const signature = about.signature_us
     ? `- one ES256 signature, alone on core ${about.core} (\`openssl speed ecdsap256\`, after each round): ${range(about.signature_us, 1)} us\n`
     : '';
+  const sync = about.sync_us
+    ? `- fdatasync of 16 KB, alone (median of 200 after each round): ${range(about.sync_us, 0)} us\n` : '';
   const share = about.share
-    ? `- each measured program with its processes is held to ${about.share} % of a processor (cgroup quota)\n` : '';
+    ? `- each loop with its part of the program is held to ${about.share} % of a processor (cgroup quota)\n` : '';
   const notes = about.quick ? '\nA smoke test of a few seconds: the figures say nothing.\n' : '';
   return `# Side by side with nginx
 ${notes}
@@ -83,7 +92,7 @@ Written by \`bench/run\` on ${about.date}; [README.md](README.md) says what is m
 - ${about.rounds} alternating rounds of ${about.seconds} s each; load average ${about.load_before.toFixed(1)} before, ${about.load_after.toFixed(1)} after
 - the host took ${percent(about.stolen.median)} % of the processors' time (${percent(about.stolen.least)}-${percent(about.stolen.most)}) while it was measured
 - resident before the first request: nginx ${mib(about.resident_kib.nginx)} MiB, gateway ${mib(about.resident_kib.writ)} MiB
-${signature}${share}
+${signature}${sync}${share}
 Each cell is the median of the rounds and, in brackets, the least and the most. A ratio is taken
 within its round.
 
@@ -125,6 +134,38 @@ the gateway without them and the same calls of 762 bytes with results of 2 KB, 2
   return text;
 }
 
+function open(about, rows) {
+  if (rows.length === 0) return '';
+  let text = `
+## An open load
+
+Requests come at random times, at ${about.open} % of the requests/s of the same round, whether or not earlier ones were
+answered (open_load.c).
+
+| connections | | p50 ms | p99 ms | p99 to p50 |
+|---|---|---|---|---|
+`;
+  for (const row of rows) {
+    text += `| ${row.conns} | ${NAMES[row.target]} | ${(row.open_p50_us.median / 1000).toFixed(2)} ` +
+      `| ${(row.open_p99_us.median / 1000).toFixed(2)} | ${range(row.open_ratio, 1)} |\n`;
+  }
+  return text;
+}
+
+function loops(rows) {
+  if (rows.length === 0) return '';
+  let text = `
+## Two loops on two processors
+
+To one loop on one processor, within each round.
+
+| connections | | requests/s |
+|---|---|---|
+`;
+  for (const row of rows) text += `| ${row.conns} | ${NAMES[row.target]} | ${range(row.loops_ratio, 2)} |\n`;
+  return text;
+}
+
 function shared(rows) {
   if (rows.length === 0) return '';
   let text = `
@@ -152,6 +193,8 @@ export function markdown(about, rows) {
       `| ${range(row.cpu_us, 1)} | ${range(row.rps, 0)} | ${(row.p50_us.median / 1000).toFixed(2)} ` +
       `| ${(row.p99_us.median / 1000).toFixed(2)} | ${mib(row.resident_kib)} |\n`;
   }
+  text += open(about, rows.filter(row => row.open_ratio));
+  text += loops(rows.filter(row => row.loops_ratio));
   text += shared(rows.filter(row => row.local_ratio || row.one_ratio));
   text += additions(rows.filter(row => row.without_ratio));
   text += compared(about, rows.filter(row => row.was_ratio));

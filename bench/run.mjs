@@ -6,11 +6,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes, createHash } from 'node:crypto';
 import {
-  closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmdirSync, rmSync,
-  writeFileSync,
+  closeSync, existsSync, fdatasyncSync, mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmdirSync, rmSync,
+  writeFileSync, writeSync,
 } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { markdown, spread, summary } from './report.mjs';
@@ -21,12 +21,14 @@ import { startCluster } from '../tests/support/js/postgres.mjs';
 const root = resolve(import.meta.dirname, '..');
 // The measurements of each server: `was` is the program of --against, `traced` the same as `writ` with telemetry,
 // `large` the same with bodies of 762 bytes and results of 2 KB, `followed` that with rules about where values come from,
-// `shared` the same with its ledger on PostgreSQL, which `second` and `third` share: `pair` and `trio` measure two and
-// three at once.
+// `twin` the same with two loops on both processors, `shared` the same with its ledger on PostgreSQL, which `second` and
+// `third` share: `pair` and `trio` measure two and three at once.
 const TARGETS = {
   nginx: { server: 'nginx' },
   pass: { server: 'writ' },
+  twin_pass: { server: 'twin' },
   governed: { server: 'writ', governed: true },
+  twin: { server: 'twin', governed: true },
   traced: { server: 'traced', governed: true },
   large: { server: 'large', governed: true, large: true },
   followed: { server: 'followed', governed: true, large: true },
@@ -69,14 +71,15 @@ const { values: options } = parseArgs({
     store: { type: 'string', default: 'sqlite' },
     targets: { type: 'string' },
     share: { type: 'string' },
+    open: { type: 'string' },
     core: { type: 'string', default: '0' },
     help: { type: 'boolean', default: false },
   },
 });
 if (options.help) {
   console.log('usage: bench/run [--quick] [--rounds=7] [--seconds=3] [--connections=1,16,64,256]\n' +
-    '    [--store=sqlite|postgresql] [--targets=nginx,pass,governed,traced,large,followed,shared,pair,trio]\n' +
-    '    [--share=PERCENT]\n' +
+    '    [--store=sqlite|postgresql] [--targets=nginx,pass,governed,twin_pass,twin,traced,large,followed,shared,pair,trio]\n' +
+    '    [--share=PERCENT] [--open=PERCENT]\n' +
     '    [--core=0] [--writ=PROGRAM] [--against=PROGRAM] [--out=bench] [--work=build]');
   process.exit(0);
 }
@@ -99,6 +102,16 @@ const compared = options.against ? named.filter(target => TARGETS[`was_${target}
 const targets = [...named, ...compared.map(target => `was_${target}`)];
 const core = Number(options.core);
 const otherCore = cpus().length > 1 ? (core === 0 ? 1 : 0) : core;
+const TWIN = 'twin'; // on both
+const openLoad = join(dirname(resolve(options.writ)), 'bench/open_load');
+if (targets.some(target => TARGETS[target].server === TWIN) && !options.share) {
+  console.error('bench/run: twin needs --share: the load has the rest of the processors');
+  process.exit(2);
+}
+if (options.open && !existsSync(openLoad)) {
+  console.error(`bench/run: ${openLoad} does not exist: build the target open_load`);
+  process.exit(2);
+}
 
 const sleep = ms => new Promise(done => setTimeout(done, ms));
 const children = [];
@@ -127,7 +140,7 @@ function start(name, onCore, argv, work) {
 function hold(name, pid) {
   const v2 = existsSync(join(CGROUPS, 'cgroup.controllers'));
   const folder = join(CGROUPS, v2 ? '' : 'cpu', `writ-bench-${process.pid}-${name}`);
-  const quota = Math.round(PERIOD_US * Number(options.share) / 100);
+  const quota = Math.round(PERIOD_US * Number(options.share) / 100) * (name === TWIN ? 2 : 1);
   mkdirSync(folder);
   shares.push(folder);
   if (v2) {
@@ -207,7 +220,7 @@ function gatewayConfig(work, ports, server, token) {
     keys: join(work, 'keys'),
     store: SHARED.includes(server) ? ports.database : `sqlite://${join(work, 'ledger.db')}`,
     ...(SHARED.includes(server) ? { ledger: { replication: 'none_needed' } } : {}),
-    loops: 1,
+    loops: server === TWIN ? 2 : 1,
     log: { level: 'warn' },
     agents: [{
       id: 'bench', tenant: 'bench', role: 'operator', credential_scope: 'files',
@@ -239,7 +252,7 @@ function startGateway(under, program, ports, server, token, peers = {}) {
   if (Object.keys(peers).length === 0) {
     execFileSync(program, ['ledger', 'init', server === 'shared' ? ports.database : join(work, 'ledger.db')]);
   }
-  return start(server, core, [program, 'serve', file], work);
+  return start(server, server === TWIN ? `${core},${otherCore}` : core, [program, 'serve', file], work);
 }
 
 // ---- requests
@@ -265,21 +278,24 @@ let runs = 0;
 
 const serversOf = target => [TARGETS[target].server, ...(TARGETS[target].others ?? [])];
 
-function wrk(work, ports, token, target, server, conns, duration) {
+// The load on one server: closed, by wrk, or with a rate open, by open_load.
+function send(work, ports, token, target, server, conns, duration, rate) {
   const { governed, large } = TARGETS[target];
   const port = ports[server];
   const file = join(work, large ? 'large.json' : server === 'nginx' || governed ? 'call.json' : 'list.json');
   const prefix = governed ? `run${runs++}` : '-';
+  const argv = rate
+    ? [openLoad, port, '/mcp/bench', file, token, prefix, conns, rate, duration].map(String)
+    : ['wrk', '-t1', `-c${conns}`, `-d${duration}s`, '--timeout', '10s', '-s', join(import.meta.dirname, 'load.lua'),
+      `http://127.0.0.1:${port}/`, '--', '/mcp/bench', file, token, prefix];
   return new Promise((done, fail) => {
-    const child = spawn('taskset', ['-c', String(otherCore), 'wrk', '-t1', `-c${conns}`, `-d${duration}s`,
-      '--timeout', '10s', '-s', join(import.meta.dirname, 'load.lua'), `http://127.0.0.1:${port}/`,
-      '--', '/mcp/bench', file, token, prefix], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn('taskset', ['-c', String(otherCore), ...argv], { stdio: ['ignore', 'pipe', 'inherit'] });
     let out = '';
     child.stdout.on('data', chunk => { out += chunk; });
     child.on('error', fail);
     child.on('close', () => {
       const line = out.match(/^RESULT (.*)$/m);
-      line ? done(JSON.parse(line[1])) : fail(new Error(`wrk said: ${out}`));
+      line ? done(JSON.parse(line[1])) : fail(new Error(`the load said: ${out}`));
     });
   });
 }
@@ -311,6 +327,22 @@ function residentKiB(pid) {
 function ticks() {
   const all = readFileSync('/proc/stat', 'utf8').match(/^cpu +(.*)$/m)[1].split(' ').slice(0, 8).map(Number);
   return { stolen: all[7], all: all.reduce((a, b) => a + b) };
+}
+
+// The disk's part of a group: 16 KB are appended and synced, again and again.
+function syncUs(work) {
+  const path = join(work, 'sync');
+  const file = openSync(path, 'w');
+  const bytes = randomBytes(16384);
+  const took = Array.from({ length: 200 }, () => {
+    writeSync(file, bytes);
+    const began = process.hrtime.bigint();
+    fdatasyncSync(file);
+    return Number(process.hrtime.bigint() - began) / 1000;
+  });
+  closeSync(file);
+  rmSync(path);
+  return spread(took).median;
 }
 
 // One ES256 signature, the most expensive step of a governed call. Its cost relative to a request of nginx depends on
@@ -368,9 +400,9 @@ async function counted(ports, servers) {
 }
 
 // The load on each of the servers at once, with its part of the connections.
-async function load(work, ports, token, target, servers, conns, duration) {
-  const all = await Promise.all(servers.map(server =>
-    wrk(work, ports, token, target, server, Math.max(1, Math.round(conns / servers.length)), duration)));
+async function load(work, ports, token, target, servers, conns, duration, rate) {
+  const all = await Promise.all(servers.map(server => send(work, ports, token, target, server,
+    Math.max(1, Math.round(conns / servers.length)), duration, rate && rate / servers.length)));
   return {
     requests: sum(all.map(one => one.requests)), errors: sum(all.map(one => one.errors)),
     us: Math.max(...all.map(one => one.us)), p50_us: sum(all.map(one => one.p50_us)) / all.length,
@@ -388,8 +420,12 @@ async function measure(work, ports, pids, token, target, conns) {
   const cpu = cpuAll() - cpuBefore;
   const ticksAfter = ticks();
   checkCounters(target, got, before, await counted(ports, servers));
+  const rps = got.requests / (got.us / 1e6);
+  const open = options.open &&
+    await load(work, ports, token, target, servers, conns, seconds, rps * Number(options.open) / 100);
+  if (open?.errors > 0) throw new Error(`${target}: ${open.errors} requests of the open load failed`);
   return {
-    rps: got.requests / (got.us / 1e6),
+    rps, open_p50_us: open?.p50_us, open_p99_us: open?.p99_us,
     cpu_us: cpu / 1000 / got.requests,
     p50_us: got.p50_us,
     p99_us: got.p99_us,
@@ -419,7 +455,7 @@ function about() {
     kernel: release(),
     cpu: `${cpus().length} x ${cpus()[0].model}`,
     load_before: loadavg()[0],
-    core, otherCore, rounds, seconds, quick, share: options.share,
+    core, otherCore, rounds, seconds, quick, share: options.share, open: options.open,
   };
 }
 
@@ -430,6 +466,7 @@ async function main() {
   const ports = {
     upstream: await reservePort(), nginx: await reservePort(), writ: await reservePort(), writ_admin: await reservePort(),
     was: await reservePort(), was_admin: await reservePort(),
+    twin: await reservePort(), twin_admin: await reservePort(),
     traced: await reservePort(), traced_admin: await reservePort(),
     large: await reservePort(), large_admin: await reservePort(),
     followed: await reservePort(), followed_admin: await reservePort(),
@@ -453,8 +490,8 @@ async function main() {
           proxy_http_version 1.1; proxy_set_header Connection ""; } }`),
       writ: startGateway(work, options.writ, ports, 'writ', token),
     };
-    for (const server of ['traced', ...LARGE]) {
-      if (targets.includes(server)) pids[server] = startGateway(work, options.writ, ports, server, token);
+    for (const server of ['traced', TWIN, ...LARGE]) {
+      if (targets.some(target => TARGETS[target].server === server)) pids[server] = startGateway(work, options.writ, ports, server, token);
     }
     const members = SHARED.filter(server => targets.some(target => serversOf(target).includes(server)));
     if (members.length > 0) {
@@ -476,7 +513,7 @@ async function main() {
     about_.resident_kib = { nginx: residentKiB(pids.nginx), writ: residentKiB(pids.writ) };
 
     const samples = [];
-    const signatures = [];
+    const signatures = [], syncs = [];
     for (const conns of connections) {
       for (const target of targets) {
         await load(work, ports, token, target, serversOf(target), conns, 1); // connections and caches are warm
@@ -488,12 +525,16 @@ async function main() {
           console.error(`${conns} connections, round ${round + 1}, ${target}: ` +
             `${sample.rps.toFixed(0)}/s, ${sample.cpu_us.toFixed(1)} us`);
         }
-        if (targets.includes('governed')) signatures.push(signatureUs());
+        if (targets.includes('governed')) {
+          signatures.push(signatureUs());
+          syncs.push(syncUs(work));
+        }
       }
     }
     about_.load_after = loadavg()[0];
     about_.stolen = spread(samples.map(sample => sample.stolen));
     about_.signature_us = signatures.length ? spread(signatures) : null;
+    about_.sync_us = syncs.length ? spread(syncs) : null;
     const rows = summary(samples, connections, targets);
     mkdirSync(options.out, { recursive: true });
     writeFileSync(join(options.out, 'report.md'), markdown(about_, rows));
