@@ -181,36 +181,55 @@ read_decision(struct writ_figures_feed *feed, struct writ_view text, struct writ
     return WRIT_DONE;
 }
 
-static WRIT_RESULT
-add_decision(struct writ_figures_feed *feed, const struct writ_reader_record *record)
-{
-    struct writ_decision decision = {0};
-    struct call call = {.leaf = record->leaf};
-    struct writ_figures_point point = {
-        .kind = WRIT_FIGURES_DECISION, .value = record->verdict, .tenant = record->tenant};
+/* What was read of a record, before the lock is taken. */
+struct reading {
+    struct writ_decision decision; /* of a decision */
+    struct writ_view reason;
+    struct call call;
+    struct call **known; /* the place that the call of an outcome is from; NULL: it was read */
+};
 
-    WRIT_TRY(read_decision(feed, record->body, &decision, &point.reason, &call));
-    remember(feed, &call);
-    if (call.of_run) {
+static WRIT_RESULT
+read_record(
+    struct writ_figures_feed *feed, const struct writ_reader_record *record, struct reading *ret)
+{
+    struct call **place = place_of(feed, record->decision_leaf);
+    struct writ_view text = record->body;
+
+    if (record->is_outcome && *place != NULL && (*place)->leaf == record->decision_leaf) {
+        ret->call = **place;
+        ret->known = place;
         return WRIT_DONE;
     }
-    point.agent = call.agent;
-    point.upstream = call.upstream;
-    point.tool = call.tool;
-    writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
-    add_rule(feed, record, &decision, point.reason);
-    WRIT_TRY(add_policy(feed, record, decision.policy_digest.view));
-    return add_charges(feed, record, &call);
+    if (record->is_outcome) {
+        WRIT_TRY(writ_reader_record(feed->reader, record->decision_leaf, feed->arena, &text, NULL));
+    }
+    ret->call.leaf = record->decision_leaf;
+    WRIT_TRY(read_decision(feed, text, &ret->decision, &ret->reason, &ret->call));
+    if (!record->is_outcome) {
+        remember(feed, &ret->call);
+    }
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
-read_call(struct writ_figures_feed *feed, uint64_t leaf, struct call *ret)
+add_decision(struct writ_figures_feed *feed, const struct writ_reader_record *record,
+    const struct reading *reading)
 {
-    struct writ_decision decision = {0};
-    struct writ_view text, reason;
+    const struct writ_figures_point point = {
+        .kind = WRIT_FIGURES_DECISION,
+        .value = record->verdict,
+        .tenant = record->tenant,
+        .agent = reading->call.agent,
+        .upstream = reading->call.upstream,
+        .tool = reading->call.tool,
+        .reason = reading->reason,
+    };
 
-    WRIT_TRY(writ_reader_record(feed->reader, leaf, feed->arena, &text, NULL));
-    return read_decision(feed, text, &decision, &reason, ret);
+    writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
+    add_rule(feed, record, &reading->decision, reading->reason);
+    WRIT_TRY(add_policy(feed, record, reading->decision.policy_digest.view));
+    return add_charges(feed, record, &reading->call);
 }
 
 static WRIT_RESULT
@@ -226,9 +245,6 @@ add_outcome(struct writ_figures_feed *feed, const struct writ_reader_record *rec
         .tool = call->tool,
     };
 
-    if (call->of_run) {
-        return WRIT_DONE;
-    }
     writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
     WRIT_TRY(add_charges(feed, record, call));
     if (record->verdict != WRIT_OUTCOME_BLOCKED) {
@@ -240,21 +256,14 @@ add_outcome(struct writ_figures_feed *feed, const struct writ_reader_record *rec
 }
 
 static WRIT_RESULT
-add_record(struct writ_figures_feed *feed, const struct writ_reader_record *record)
+add_record(struct writ_figures_feed *feed, const struct writ_reader_record *record,
+    const struct reading *reading)
 {
-    struct call **place = place_of(feed, record->decision_leaf), read = {0};
-    writ_result result;
-
-    if (!record->is_outcome) {
-        return add_decision(feed, record);
+    if (reading->call.of_run) {
+        return WRIT_DONE;
     }
-    if (*place != NULL && (*place)->leaf == record->decision_leaf) {
-        result = add_outcome(feed, record, *place);
-        forget(place);
-        return result;
-    }
-    WRIT_TRY(read_call(feed, record->decision_leaf, &read));
-    return add_outcome(feed, record, &read);
+    return record->is_outcome ? add_outcome(feed, record, &reading->call)
+                              : add_decision(feed, record, reading);
 }
 
 /* keeps (1) */
@@ -262,10 +271,16 @@ static bool
 take_record(void *ctx, const struct writ_reader_record *record)
 {
     struct writ_figures_feed *feed = ctx;
+    struct reading reading = {0};
+    writ_result result;
 
     writ_arena_reset(feed->arena);
+    result = read_record(feed, record, &reading);
     writ_background_lock(feed->thread);
-    if (!writ_is_ok(add_record(feed, record))) {
+    if (writ_is_ok(result)) {
+        result = add_record(feed, record, &reading);
+    }
+    if (!writ_is_ok(result)) {
         feed->progress.lost++;
     }
     if (feed->progress.since_us == 0 || record->time_us < feed->progress.since_us) {
@@ -275,6 +290,9 @@ take_record(void *ctx, const struct writ_reader_record *record)
         feed->next = record->leaf + 1;
     }
     writ_background_unlock(feed->thread);
+    if (reading.known != NULL) {
+        forget(reading.known);
+    }
     return !atomic_load(feed->stop);
 }
 
