@@ -164,6 +164,40 @@ START_TEST(reader_records_has_decisions_and_outcomes_in_their_order)
 }
 END_TEST
 
+/* The bodies from `first` to before `end` in one row, as those of a group are. */
+static void
+in_one_row(struct writ_kit *kit, int first, int end)
+{
+    char sql[512];
+
+    (void)snprintf(sql, sizeof sql,
+        "UPDATE body SET bytes = (SELECT CAST(group_concat(t, char(10)) AS BLOB) FROM (SELECT "
+        "CAST(bytes AS TEXT) AS t FROM body WHERE leaf >= %d AND leaf < %d ORDER BY leaf)) "
+        "WHERE leaf = %d; DELETE FROM body WHERE leaf > %d AND leaf < %d",
+        first, end, first, first, end);
+    writ_kit_sql(kit, sql);
+}
+
+START_TEST(reader_records_reads_a_row_of_many_bodies_once)
+{
+    struct writ_kit kit;
+    struct writ_reader *reader;
+
+    fill(&kit);
+    in_one_row(&kit, 0, 4);
+    in_one_row(&kit, 4, 7);
+    reader = reader_of(&kit);
+    tells(reader, 0, 99, 99,
+        "0 d1 acme, 1 o1 acme, 2 d0 acme, 3 o2 acme, 4 d1 globex, 5 o1 globex, 6 d1 acme");
+    tells(reader, 1, 6, 99, "1 o1 acme, 2 d0 acme, 3 o2 acme, 4 d1 globex, 5 o1 globex");
+    tells(reader, 6, 7, 99, "6 d1 acme");
+    writ_kit_sql(&kit, "DELETE FROM body WHERE leaf = 4"); /* the row before has no line for them */
+    tells(reader, 2, 99, 99, "2 d0 acme, 3 o2 acme");
+    writ_reader_close(reader);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(reader_list_item_has_the_outcome_of_the_call)
 {
     struct writ_kit kit;
@@ -467,7 +501,7 @@ END_TEST
 WRIT_UNIT_MAIN("reader", since_gives_the_later_records_of_one_boundary,
     reader_list_is_filtered_and_newest_first,
     reader_records_has_decisions_and_outcomes_in_their_order,
-    reader_list_item_has_the_outcome_of_the_call,
+    reader_records_reads_a_row_of_many_bodies_once, reader_list_item_has_the_outcome_of_the_call,
     reader_changed_gives_the_decisions_of_all_records_in_a_range,
     reader_sees_records_written_after_its_open, reader_show_gives_the_records_of_a_call,
     reader_export_has_the_boundary_with_its_seal, reader_export_finds_a_boundary_by_name_and_tenant,
