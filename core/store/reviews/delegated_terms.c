@@ -73,13 +73,11 @@ is_for(const struct opening *o, const struct writ_delegated *delegated,
            o->delegable->is_for(o->delegable->call, delegation->tools, delegation->tools_n);
 }
 
-/* The last one that the voter set and that counts in this review. */
+/* The first of `at` and those that the voter set before it that is for this review. */
 static const struct writ_delegated *
-last_of(const struct writ_ledger *ledger, const struct opening *o,
-    const struct writ_review_voter *voter)
+last_from(
+    const struct writ_delegated *at, const struct opening *o, const struct writ_review_voter *voter)
 {
-    const struct writ_delegated *at = writ_delegations_of(&ledger->delegations, voter->id);
-
     while (at != NULL && !is_for(o, at, voter)) {
         at = writ_delegations_before(at);
     }
@@ -118,8 +116,8 @@ casts_another(
 }
 
 /* keeps: the delegations of the configuration come before those of voters, and of these the one
- * that was set first */
-static void
+ * that was set first. False: it cannot count beside them. */
+static bool
 apply(const struct opening *o, struct writ_review_voter *voter,
     const struct writ_delegated *delegated)
 {
@@ -133,7 +131,7 @@ apply(const struct opening *o, struct writ_review_voter *voter,
         (writ_review_voter(review, delegation->delegate) == NULL &&
             review->voters_n >= WRIT_REVIEW_VOTERS_MAX)) {
         *voter = was;
-        return;
+        return false;
     }
     voter->delegation = delegation->id;
     voter->delegation_digest = writ_view_str(delegated->digest_text);
@@ -143,6 +141,7 @@ apply(const struct opening *o, struct writ_review_voter *voter,
             .stand_in = true,
             .key = stand_in_of(o->delegable, delegation->delegate)->key};
     }
+    return true;
 }
 
 /* One that the configuration named and that no voter has any more sees nothing. */
@@ -161,6 +160,7 @@ drop_idle(struct writ_review *review)
     review->voters_n = kept;
 }
 
+/* A voter whose last one cannot count has those that it set before. */
 static void
 apply_all(
     const struct writ_ledger *ledger, const struct opening *o, const struct writ_delegated **chosen)
@@ -168,9 +168,12 @@ apply_all(
     size_t n = writ_review_electors(o->review);
 
     for (size_t i = 0; i < n; i++) {
-        chosen[i] = last_of(ledger, o, &o->review->voters[i]);
+        struct writ_review_voter *voter = &o->review->voters[i];
+
+        chosen[i] = last_from(writ_delegations_of(&ledger->delegations, voter->id), o, voter);
     }
     for (;;) {
+        struct writ_review_voter *voter;
         size_t first = n;
 
         for (size_t i = 0; i < n; i++) {
@@ -181,8 +184,10 @@ apply_all(
         if (first == n) {
             return;
         }
-        apply(o, &o->review->voters[first], chosen[first]);
-        chosen[first] = NULL;
+        voter = &o->review->voters[first];
+        chosen[first] = apply(o, voter, chosen[first])
+                            ? NULL
+                            : last_from(writ_delegations_before(chosen[first]), o, voter);
     }
 }
 

@@ -222,6 +222,33 @@ START_TEST(delegation_of_a_voter_that_votes_for_another_needs_several)
 }
 END_TEST
 
+START_TEST(delegation_that_cannot_count_leaves_the_one_before)
+{
+    static const struct writ_view tools[] = {WRIT_LIT("files/*")};
+    struct writ_kit kit;
+    struct writ_delegation other;
+
+    writ_poll_start(&kit);
+    ck_assert_int_eq(set(&kit, of(&kit, "1", "eve", "zoe")), WRIT_REASON_NONE);
+    ck_assert_int_eq(set(&kit, of(&kit, "2", "bob", "yan")), WRIT_REASON_NONE);
+    ck_assert_int_eq(set(&kit, of(&kit, "3", "bob", "zoe")), WRIT_REASON_NONE);
+    ck_assert_str_eq(TERMS(&kit, &single, "a"), "ann bob>yan eve>zoe zoe* yan*");
+    ck_assert_str_eq(TERMS(&kit, &several, "b"), "ann bob>zoe eve>zoe zoe*");
+    ck_assert_str_eq(
+        terms_of(&kit, (spec){.delegable = &single, .subject = "zoe", .spec = {.argument = "c"}}),
+        "ann bob>yan eve yan*"); /* the caller */
+    other = of(&kit, "4", "bob", "zoe");
+    other.tools = tools;
+    other.tools_n = 1;
+    ck_assert_int_eq(set(&kit, other), WRIT_REASON_NONE);
+    ck_assert_str_eq(TERMS(&kit, &single, "d"), "ann bob>yan eve>zoe zoe* yan*");
+    ck_assert_int_eq(revoke(&kit, "2", "bob", false), WRIT_REASON_NONE);
+    ck_assert_str_eq(TERMS(&kit, &single, "e"), "ann bob eve>zoe zoe*");
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(delegation_that_is_over_in_the_log_cannot_be_set_again)
 {
     struct writ_kit kit;
@@ -411,6 +438,7 @@ END_TEST
 WRIT_UNIT_MAIN("delegating", delegation_is_in_the_terms_of_reviews_that_open_while_it_is_in_force,
     delegation_that_the_review_does_not_permit_counts_not,
     delegation_of_a_voter_that_votes_for_another_needs_several,
+    delegation_that_cannot_count_leaves_the_one_before,
     delegation_that_is_over_in_the_log_cannot_be_set_again,
     delegation_after_the_end_of_one_with_its_id_is_new,
     delegation_for_all_tenants_is_not_revoked_from_one_of_them,
