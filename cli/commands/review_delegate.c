@@ -1,21 +1,15 @@
-/* writ review delegate, revoke, delegations: a voter names another one that votes for it. One that
- * is signed names the ledger, as the gateway does, so it counts for no other. */
+/* writ review delegate, revoke: a voter names another one that votes for it, and takes that back.
+ * One that is signed names the ledger, as the gateway does, so it counts for no other. */
 #include "base/id.h"
-#include "base/text.h"
-#include "cli/base/print.h"
 #include "cli/commands/admin_client.h"
 #include "cli/commands/command.h"
+#include "cli/commands/review_delegations.h"
 #include "evidence/json/write.h"
-#include "gateway/service/anchor.h"
-#include "store/read/reader.h"
-#include "store/sql/sql_uri.h"
-#include "store/tables/delegations.h"
+#include "evidence/record/delegation.h"
 
-#define PATH_MAX   4096
-#define LINE_TEXT  200 /* bytes of a text in a line for people */
-#define OUT_MAX    ((size_t)64 << 20)
-#define FACT_ARENA ((size_t)1 << 20)
-#define DAYS_MAX   36600
+#define PATH_MAX 4096
+#define OUT_MAX  ((size_t)1 << 20)
+#define DAYS_MAX 36600
 
 /* ---- what is set ---- */
 
@@ -78,6 +72,7 @@ read_tools(struct writ_admin_client *s, struct writ_delegation *ret)
 {
     struct writ_view text = writ_cli_get(s->cli, "tools");
     struct writ_view *tools = writ_arena_get(s->arena, WRIT_DELEGATION_TOOLS_MAX * sizeof *tools);
+    bool more = text.len > 0;
 
     if (tools == NULL) {
         WRIT_FAIL(&s->err, WRIT_E_NOMEM, "no memory for a delegation");
@@ -86,14 +81,15 @@ read_tools(struct writ_admin_client *s, struct writ_delegation *ret)
         WRIT_FAIL(&s->err, WRIT_E_INVALID,
             "--tools is empty: name patterns such as pay/*, or leave it out for all tools");
     }
-    while (text.len > 0) {
+    while (more) {
         size_t comma = writ_view_find(text, ',');
 
         if (ret->tools_n == WRIT_DELEGATION_TOOLS_MAX) {
             WRIT_FAIL(&s->err, WRIT_E_INVALID, "--tools has more than %d patterns",
                 WRIT_DELEGATION_TOOLS_MAX);
         }
-        tools[ret->tools_n++] = writ_view_sub(text, 0, comma);
+        tools[ret->tools_n++] = writ_view_trim(writ_view_sub(text, 0, comma));
+        more = comma < text.len;
         text = writ_view_sub(text, comma + 1, text.len);
     }
     ret->tools = tools;
@@ -167,56 +163,6 @@ delegate(struct writ_admin_client *s)
     return writ_admin_client_ask(s, "/v1/delegations", body.ptr);
 }
 
-/* ---- lines for people ---- */
-
-static struct writ_view
-text_at(const struct writ_json *object, const char *name)
-{
-    return writ_json_string(writ_json_get(object, writ_view_str(name)));
-}
-
-static void
-put_list(struct writ_buf *line, const struct writ_json *list)
-{
-    bool first = true;
-
-    WRIT_JSON_EACH(item, list)
-    {
-        writ_buf_str(line, first ? "" : ",");
-        writ_print_plain(line, writ_json_string(item));
-        first = false;
-    }
-}
-
-/* "ID  ann to zoe until TIME, for tools, in reviews" */
-static void
-put_line(struct writ_buf *out, const struct writ_json *delegation)
-{
-    const struct writ_json *tools = writ_json_get(delegation, WRIT_LIT("tools"));
-    const struct writ_json *reviews = writ_json_get(delegation, WRIT_LIT("reviews"));
-
-    writ_print_plain(out, text_at(delegation, "id"));
-    writ_buf_str(out, "  ");
-    writ_print_plain(out, text_at(delegation, "voter"));
-    writ_buf_str(out, " to ");
-    writ_print_plain(out, text_at(delegation, "delegate"));
-    if (text_at(delegation, "from").ptr != NULL) {
-        writ_buf_str(out, " from ");
-        writ_print_plain(out, text_at(delegation, "from"));
-    }
-    writ_buf_str(out, " until ");
-    writ_print_plain(out, text_at(delegation, "until"));
-    if (tools != NULL) {
-        writ_buf_str(out, ", for ");
-        put_list(out, tools);
-    }
-    if (reviews != NULL && reviews->count > 0) {
-        writ_buf_str(out, ", in ");
-        put_list(out, reviews);
-    }
-    writ_buf_byte(out, '\n');
-}
-
 enum writ_exit
 writ_command_review_delegate(const struct writ_cli *cli)
 {
@@ -232,7 +178,7 @@ writ_command_review_delegate(const struct writ_cli *cli)
         result = delegate(&s);
     }
     if (writ_is_ok(result) && !cli->json) {
-        put_line(&line, s.value);
+        writ_review_delegations_put_line(&line, s.value);
         writ_cli_put(writ_buf_view(&line));
     }
     return writ_admin_client_end(&s, result);
@@ -265,143 +211,4 @@ writ_command_review_revoke(const struct writ_cli *cli)
         writ_cli_print("revoked\n");
     }
     return writ_admin_client_end(&s, result);
-}
-
-/* ---- the list ---- */
-
-/** The delegations of a ledger, as its facts have them. */
-struct reading {
-    struct writ_delegations standing;
-    struct writ_arena *arena; /* of one fact */
-};
-
-static WRIT_RESULT
-take_fact(void *ctx, const struct writ_fact *fact, struct writ_err *err)
-{
-    struct reading *reading = ctx;
-    struct writ_delegated *delegated = NULL;
-    struct writ_delegation delegation;
-    struct writ_view id, by;
-
-    if (fact->event == WRIT_FACT_DELEGATION_REVOKED) {
-        WRIT_TRY(writ_delegation_read_revoked(fact->data, &id, &by, err));
-        delegated = writ_delegations_find(&reading->standing, id);
-        if (delegated != NULL) {
-            writ_delegations_remove(&reading->standing, delegated);
-        }
-        return WRIT_DONE;
-    }
-    if (fact->event != WRIT_FACT_DELEGATED) {
-        return WRIT_DONE;
-    }
-    writ_arena_reset(reading->arena);
-    WRIT_TRY(writ_delegation_read(fact->data, reading->arena, &delegation, err));
-    return writ_delegations_add(&reading->standing, &delegation, fact->at_us, &delegated, err);
-}
-
-static void
-put_delegation(struct writ_write *w, const struct writ_delegated *delegated)
-{
-    writ_write_object_begin(w);
-    writ_delegation_show(
-        w, &delegated->delegation, writ_view_str(delegated->digest_text), delegated->at_us);
-    writ_write_object_end(w);
-}
-
-static WRIT_RESULT
-read_ledger(
-    struct reading *reading, struct writ_view path, struct writ_buf *ret, struct writ_err *err)
-{
-    struct writ_reader *reader = NULL;
-    struct writ_write w = writ_write_to(ret);
-    writ_result result;
-
-    WRIT_TRY(writ_reader_open(path.ptr, &reader, err));
-    result = writ_reader_facts(reader, take_fact, reading, err);
-    writ_reader_close(reader);
-    WRIT_TRY(result);
-    writ_delegations_prune(&reading->standing, writ_clock_wall_us(writ_clock_system()));
-    writ_write_object_begin(&w);
-    writ_write_name(&w, WRIT_LIT("delegations"));
-    writ_write_array_begin(&w);
-    for (const struct writ_delegated *at = reading->standing.first; at != NULL; at = at->next) {
-        put_delegation(&w, at);
-    }
-    writ_write_array_end(&w);
-    writ_write_object_end(&w);
-    return writ_write_end(&w, err);
-}
-
-static void
-put_lines(const struct writ_json *answer)
-{
-    writ_auto_buf out = writ_buf_make(OUT_MAX);
-
-    WRIT_JSON_EACH(delegation, writ_json_get(answer, WRIT_LIT("delegations")))
-    {
-        put_line(&out, delegation);
-    }
-    writ_cli_put(writ_buf_view(&out));
-}
-
-static enum writ_exit
-list_ledger(const struct writ_cli *cli)
-{
-    struct reading reading = {.arena = writ_arena_new(FACT_ARENA)};
-    struct writ_arena *arena = writ_arena_new(2 * OUT_MAX);
-    writ_auto_buf text = writ_buf_make(OUT_MAX);
-    const struct writ_json *value = NULL;
-    struct writ_json_limits limits = writ_json_limits_default;
-    struct writ_err err = {0};
-    writ_result result = reading.arena == NULL || arena == NULL
-                             ? writ_fail(&err, WRIT_E_NOMEM, "no memory to read delegations")
-                             : writ_delegations_init(&reading.standing, &err);
-
-    limits.bytes = limits.values = OUT_MAX;
-    if (writ_is_ok(result)) {
-        result = read_ledger(&reading, writ_cli_operand(cli, 0), &text, &err);
-    }
-    if (writ_is_ok(result) && cli->json) {
-        writ_cli_put(writ_buf_view(&text));
-        writ_cli_print("\n");
-    } else if (writ_is_ok(result)) {
-        result = writ_json_read(writ_buf_view(&text), &limits, arena, &value, &err);
-    }
-    if (value != NULL) {
-        put_lines(value);
-    }
-    writ_delegations_wipe(&reading.standing);
-    writ_arena_free(reading.arena);
-    writ_arena_free(arena);
-    return writ_is_ok(result) ? WRIT_EXIT_OK : writ_cli_fail(cli, result, &err);
-}
-
-static enum writ_exit
-list_gateway(const struct writ_cli *cli)
-{
-    WRIT_AUTO(struct writ_admin_client, writ_admin_client_wipe) s;
-    writ_result result = writ_admin_client_begin(&s, cli);
-
-    if (writ_is_ok(result)) {
-        result = writ_admin_client_ask(&s, "/v1/delegations", NULL);
-    }
-    if (writ_is_ok(result) && !cli->json) {
-        put_lines(s.value);
-    }
-    return writ_admin_client_end(&s, result);
-}
-
-enum writ_exit
-writ_command_review_delegations(const struct writ_cli *cli)
-{
-    struct writ_view source = writ_cli_operand(cli, 0);
-    bool is_url = writ_anchor_is_url(source) && !writ_sql_is_uri(source);
-
-    if (is_url && !writ_cli_has(cli, "token")) {
-        return writ_cli_usage(cli, "a URL needs --token FILE");
-    }
-    if (!is_url && (writ_cli_has(cli, "token") || writ_cli_has(cli, "ca"))) {
-        return writ_cli_usage(cli, "--token and --ca are for a URL");
-    }
-    return is_url ? list_gateway(cli) : list_ledger(cli);
 }

@@ -3,8 +3,12 @@
 #include "gateway/admin/delegation_api.h"
 
 #include "base/id.h"
+#include "base/text.h"
 #include "gateway/admin/api_request.h"
+#include "gateway/http/query.h"
 #include "policy/decide/terms.h"
+
+#define NUMBER_MAX 40 /* bytes of a number */
 
 struct api_request {
     struct writ_api_request request;
@@ -62,10 +66,12 @@ put_reviews(struct writ_write *w, const struct writ_config *config,
 
 static void
 put_delegation(struct writ_write *w, const struct writ_config *config,
-    const struct writ_delegation *delegation, struct writ_view digest, int64_t at_us)
+    const struct writ_delegation *delegation, struct writ_view digest, int64_t at_us,
+    bool revocable)
 {
     writ_write_object_begin(w);
     writ_delegation_show(w, delegation, digest, at_us);
+    writ_write_flag(w, "revocable", revocable);
     put_reviews(w, config, delegation, at_us);
     writ_write_object_end(w);
 }
@@ -122,10 +128,15 @@ answer_list(struct api_request *a)
     writ_write_name(&w, WRIT_LIT("delegations"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < list->n; i++) {
-        put_delegation(&w, config, &list->items[i].delegation, writ_view_str(list->items[i].digest),
-            list->items[i].at_us);
+        const struct writ_delegation_told *told = &list->items[i];
+
+        put_delegation(&w, config, &told->delegation, writ_view_str(told->digest), told->at_us,
+            told->revocable);
     }
     writ_write_array_end(&w);
+    if (list->next_us != 0) {
+        writ_write_integer(&w, "next", list->next_us);
+    }
     writ_write_object_end(&w);
     WRIT_IGNORE(writ_write_end(&w, NULL)); /* the buffer keeps the failure */
     writ_api_request_reply(&a->request);
@@ -159,7 +170,8 @@ answer_set(struct api_request *a)
         writ_log_text("delegation", set->delegation.id),
         writ_log_text("voter", set->delegation.voter),
         writ_log_text("delegate", set->delegation.delegate));
-    put_delegation(&w, config_of(a), &set->delegation, writ_view_str(set->digest), set->at_us);
+    put_delegation(
+        &w, config_of(a), &set->delegation, writ_view_str(set->digest), set->at_us, true);
     WRIT_IGNORE(writ_write_end(&w, NULL));
     writ_api_request_reply(&a->request);
 }
@@ -204,11 +216,28 @@ back_on_loop(struct writ_api_request *request)
 
 /* ---- what is asked ---- */
 
+/* "after=NEXT", of the page before. */
+static bool
+read_after(struct api_request *a, uint64_t *ret)
+{
+    struct writ_view after = {NULL, 0};
+
+    return writ_is_ok(writ_query_get(
+               a->request.x->query, WRIT_LIT("after"), NUMBER_MAX, a->request.x->arena, &after)) &&
+           (after.len == 0 || writ_is_ok(writ_text_u64(after, 1, INT64_MAX, ret)));
+}
+
 static void
 list(struct api_request *a)
 {
-    a->request.entry = (struct writ_entry){
-        .kind = WRIT_ENTRY_DELEGATIONS, .delegations = {.tenant = a->request.viewer.agent.tenant}};
+    uint64_t after_us = 0;
+
+    if (!read_after(a, &after_us)) {
+        writ_api_request_refuse(&a->request, 422, WRIT_REASON_MALFORMED_REQUEST);
+        return;
+    }
+    a->request.entry = (struct writ_entry){.kind = WRIT_ENTRY_DELEGATIONS,
+        .delegations = {.tenant = a->request.viewer.agent.tenant, .after_us = (int64_t)after_us}};
     if (!is_administrator(a)) {
         a->request.entry.delegations.by = subject_of(a);
     }

@@ -171,6 +171,8 @@ test('what the policy does not permit is refused, with its reason', async (t) =>
     [BOB, { delegate: 'ops', tools: ['pay'] }, '422 delegation_malformed'],
     [BOB, { delegate: 'ops', tools: ['up/[pay'] }, '422 delegation_malformed'],
     [BOB, { delegate: 'ops', tools: [] }, '422 delegation_malformed'],
+    [BOB, { delegate: 'ops', tools: [''] }, '422 delegation_malformed'],
+    [BOB, { delegate: 'ops', tools: ['up/pay', ' '] }, '422 delegation_malformed'],
     [BOB, { delegate: 'ops', voter: 'ann' }, '422 delegation_malformed'],
     [BOB, { delegate: 'ops', tools: Array(65).fill('up/pay') }, '422 delegation_malformed'],
     [BOB, { signed: 'x.y.z' }, '422 delegation_malformed']])
@@ -345,7 +347,8 @@ test('commands set, list and revoke', async (t) => {
     assert.equal(command(gw, BOB, 'delegate', ...bad).code, 2, bad.join(' '));
   for (const bad of [['ops', '--for', '0h'], ['ops', '--for', 'h'], ['ops', '--for', '1y'], ['ops', '--until', 'soon'],
     ['ops', '--for', '8d'], ['ops', '--for', '1h', '--tools', 'x'],
-    ['ops', '--for', '1h', '--tools', ''], ['eve', '--for', '1h']])
+    ...['', ' ', ',', ' , ', 'up/pay,,up/x', 'up/pay,'].map((tools) => ['ops', '--for', '1h', '--tools', tools]),
+    ['eve', '--for', '1h']])
     assert.notEqual(command(gw, BOB, 'delegate', ...bad).code, 0, bad.join(' '));
   assert.match(command(gw, EVE, 'revoke', id).err, /delegation_unknown/);
   assert.equal(command(gw, ROOT, 'delegations').out.split('\n').length, 2, 'an administrator sees all');
@@ -353,6 +356,53 @@ test('commands set, list and revoke', async (t) => {
   assert.deepEqual([run.code, run.out], [0, 'revoked\n'], run.err);
   assert.equal(writ(['review', 'delegations', gw.ledgerFile]).out, '');
   gw.verify();
+});
+
+const many = (n, f) => Promise.all(Array.from({ length: n }, (_, i) => f(i)));
+const LONG = Array.from({ length: 64 }, (_, i) => `up/${'x'.repeat(230)}${i}`);
+
+test('a list of any length is read in pages, by programs and by the command', async (t) => {
+  const { gw } = await setUp(t, { review, top: { administrators: ['root'],
+    agents: [...ALL.map((a) => a.entry), { ...ROOT.entry }] } });
+  for (const body of [{ delegate: 'ops', tools: LONG }, { delegate: 'ops' }]) {
+    const voter = body.tools === undefined ? EVE : BOB;
+    assert.deepEqual(new Set((await many(64, () => set(gw, voter, body))).map(said)), new Set(['200 ok']));
+  }
+  const found = [];
+  for (let next = ''; next !== undefined;) {
+    const { status, json } = await delegations(gw, ROOT, next);
+    assert.equal(status, 200, JSON.stringify(json));
+    assert.ok(json.delegations.length > 0 && json.delegations.length <= 100);
+    found.push(...json.delegations.map((d) => d.id));
+    next = json.next === undefined ? undefined : `?after=${json.next}`;
+  }
+  assert.deepEqual([found.length, new Set(found).size], [128, 128]);
+  for (const bad of ['?after=x', '?after=0', '?after=1&after=2'])
+    assert.equal(said(await delegations(gw, ROOT, bad)), '422 malformed_request', bad);
+  const lines = (run) => run.out.split('\n').slice(0, -1).map((line) => line.split(' ')[0]);
+  assert.deepEqual(lines(command(gw, ROOT, 'delegations')), found);
+  assert.deepEqual(lines(writ(['review', 'delegations', gw.ledgerFile])), found);
+  const whole = JSON.parse(command(gw, ROOT, 'delegations', '--json').out);
+  assert.deepEqual([whole.voter, whole.administrator, whole.next, whole.delegations.map((d) => d.id)],
+    ['root', true, undefined, found]);
+  assert.deepEqual(JSON.parse(writ(['review', 'delegations', gw.ledgerFile, '--json']).out).delegations
+    .map((d) => d.id), found);
+  assert.equal(JSON.parse(command(gw, FOREIGN, 'delegations', '--json').out).delegations.length, 0);
+});
+
+test('a list says which of its delegations its reader may revoke', async (t) => {
+  const GLOBAL = bearer('bob-of-all', { subject: 'bob' });
+  const { gw } = await setUp(t, { review, top: { administrators: ['root'],
+    agents: [...ALL.map((a) => a.entry), ROOT.entry, GLOBAL.entry] } });
+  const { json: one } = await set(gw, GLOBAL, { delegate: 'ops' });
+  const { json: other } = await set(gw, BOB, { delegate: 'ops' });
+  assert.deepEqual([one.revocable, other.revocable, one.tenant], [true, true, undefined]);
+  for (const [reader, expect] of [[OPS, [false, true]], [BOB, [false, true]], [GLOBAL, [true, true]],
+    [ROOT, [true, true]]])
+    assert.deepEqual((await delegations(gw, reader)).json.delegations.map((d) => d.revocable), expect, reader.entry.id);
+  for (const [reader, id, expect] of [[OPS, one.id, '404 delegation_unknown'], [OPS, other.id, '200 ok'],
+    [GLOBAL, one.id, '200 ok']])
+    assert.equal(said(await revoke(gw, reader, id)), expect);
 });
 
 test('a receipt and a bundle show the delegation, and three verifiers accept them', async (t) => {

@@ -10,6 +10,8 @@
 
 #define SCRATCH_MAX ((size_t)1 << 20) /* to check a signature, or to read a fact */
 #define EVER_MAX    1024              /* of one voter, revoked ones among them, that are not over */
+#define PAGE        100               /* of a list */
+#define PAGE_BYTES  32768             /* of the texts of a page: it may be in a small arena */
 
 static bool
 is_of_tenant(const struct writ_delegation *delegation, struct writ_view tenant)
@@ -199,11 +201,17 @@ static const struct writ_op_steps revoke_steps = {.finish = finish_revoke, .undo
 /* One that is in force for all tenants is not ended by a person of one of them, who may have the
  * name of the voter and be another one. */
 static bool
+is_revocable_from(const struct writ_delegation *delegation, struct writ_view tenant)
+{
+    return tenant.len == 0 || writ_view_equal(delegation->tenant, tenant);
+}
+
+static bool
 may_revoke(const struct writ_entry_undelegate *asked, const struct writ_delegated *delegated)
 {
     const struct writ_delegation *delegation = &delegated->delegation;
 
-    return (asked->tenant.len == 0 || writ_view_equal(delegation->tenant, asked->tenant)) &&
+    return is_revocable_from(delegation, asked->tenant) &&
            (asked->any || writ_view_equal(delegation->voter, asked->by) ||
                writ_view_equal(delegation->delegate, asked->by));
 }
@@ -243,28 +251,55 @@ is_wanted(const struct writ_entry_delegations *asked, const struct writ_delegate
                writ_view_equal(delegation->delegate, asked->by));
 }
 
+static size_t
+bytes_of(const struct writ_delegation *delegation)
+{
+    size_t bytes = delegation->signature.len + delegation->key.len;
+
+    for (size_t i = 0; i < delegation->tools_n; i++) {
+        bytes += delegation->tools[i].len;
+    }
+    return bytes;
+}
+
+static WRIT_RESULT
+tell(const struct writ_delegated *delegated, const struct writ_entry_delegations *asked,
+    struct writ_arena *arena, struct writ_delegation_told *ret)
+{
+    WRIT_TRY(writ_delegations_copy(&delegated->delegation, arena, &ret->delegation, NULL));
+    writ_digest_text(&delegated->digest, ret->digest);
+    ret->at_us = delegated->at_us;
+    ret->revocable = is_revocable_from(&delegated->delegation, asked->tenant);
+    return WRIT_DONE;
+}
+
+/* A place in the list is the time of a record: these only grow, also over restarts and for all
+ * gateways of the ledger. */
 WRIT_RESULT
 writ_delegating_list(struct writ_ledger *ledger, struct writ_entry *entry)
 {
     struct writ_entry_delegations *asked = &entry->delegations;
     int64_t now_us = writ_group_now(ledger);
-    struct writ_delegation_told *items =
-        writ_arena_get(entry->arena, (ledger->delegations.count + 1) * sizeof *items);
+    struct writ_delegation_told *items = writ_arena_get(entry->arena, PAGE * sizeof *items);
+    size_t bytes = 0;
 
     asked->n = 0;
+    asked->next_us = 0;
     asked->ledger = writ_view_copy(writ_buf_view(&ledger->trust.origin), entry->arena);
     if (items == NULL || asked->ledger.ptr == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
     for (const struct writ_delegated *at = ledger->delegations.first; at != NULL; at = at->next) {
-        if (is_wanted(asked, at, now_us)) {
-            struct writ_delegation_told *told = &items[asked->n];
-
-            WRIT_TRY(writ_delegations_copy(&at->delegation, entry->arena, &told->delegation, NULL));
-            writ_digest_text(&at->digest, told->digest);
-            told->at_us = at->at_us;
-            asked->n++;
+        if (at->at_us <= asked->after_us || !is_wanted(asked, at, now_us)) {
+            continue;
         }
+        bytes += bytes_of(&at->delegation);
+        if (asked->n == PAGE || (asked->n > 0 && bytes > PAGE_BYTES)) {
+            asked->next_us = items[asked->n - 1].at_us;
+            break;
+        }
+        WRIT_TRY(tell(at, asked, entry->arena, &items[asked->n]));
+        asked->n++;
     }
     asked->items = items;
     return WRIT_DONE;

@@ -369,18 +369,22 @@ struct writ_entry_undelegate {
 struct writ_delegation_told {
     struct writ_delegation delegation;
     char digest[WRIT_DIGEST_TEXT];
-    int64_t at_us; /* when it was set */
+    int64_t at_us;  /* when it was set */
+    bool revocable; /* WRIT_ENTRY_UNDELEGATE of the same asker takes it back */
 };
 
-/** WRIT_ENTRY_DELEGATIONS. Revoked ones are not told. */
+/** WRIT_ENTRY_DELEGATIONS: a page of them, in the order in which they were set. Revoked ones are
+ * not told. */
 struct writ_entry_delegations {
     struct writ_view by;     /* those of this voter or delegate; ptr NULL: all */
     struct writ_view tenant; /* of this tenant, or of none; empty: of any */
+    int64_t after_us;        /* those that were set after it: `next_us` of the page before, or 0 */
 
     /* written by the ledger, in the arena of the entry */
     struct writ_view ledger; /* its name, for signatures */
     const struct writ_delegation_told *items;
     size_t n;
+    int64_t next_us; /* 0: there are no more */
 };
 
 /** WRIT_ENTRY_REVIEW_AWAIT. */

@@ -115,7 +115,8 @@ export const sources = async (id) => (await asked('GET', `/v1/reviews/${encodeUR
 
 export const act = async (id, deed, body = {}) => (await asked('POST', `/v1/reviews/${encodeURIComponent(id)}/${deed}`, body)).json;
 
-export const delegations = async () => (await asked('GET', '/v1/delegations')).json;
+/** A page of the delegations: `after` is `next` of the page before. */
+export const delegations = async (after) => (await asked('GET', `/v1/delegations${query({ after })}`)).json;
 export const delegate = async (wanted) => (await asked('POST', '/v1/delegations', wanted)).json;
 export const revokeDelegation = async (id) => (await asked('POST', `/v1/delegations/${encodeURIComponent(id)}/revoke`, {})).json;
 

@@ -48,7 +48,32 @@ function card(one, again) {
     el('p', {}, one.from !== undefined && Date.parse(one.from) > Date.now() && ['from ', when(one.from), ' '], 'until ', when(one.until), ', for ', one.tools === undefined ? 'all tools' : listed(one.tools)),
     el('p', { class: 'meta' }, el('span', {}, one.reviews.length > 0 ? ['in ', listed(one.reviews)] : 'in no review as it is configured now'),
       el('span', {}, 'set ', when(one.set_at), one.signed && ', signed')),
-    revoker(one, again));
+    one.revocable && revoker(one, again));
+}
+
+// the pages after the first one, each below the one before
+function pager(list, first, again) {
+  let next = first;
+  const fault = el('p', { class: 'fault', role: 'alert' });
+  const button = el('button', { type: 'button', class: 'quiet', id: 'more' }, 'Show more');
+  button.addEventListener('click', async () => {
+    button.disabled = true;
+    fill(fault);
+    try {
+      const found = await delegations(next);
+      const cards = found.delegations.map((one) => card(one, again));
+      list.append(...cards);
+      next = found.next;
+      cards[0]?.setAttribute('tabindex', '-1');
+      cards[0]?.focus();
+      say(`${cards.length} more.`);
+    } catch (error) {
+      fill(fault, `${error.message} ${error.hint}`.trim());
+    }
+    button.disabled = false;
+    button.hidden = next === undefined;
+  });
+  return [button, fault];
 }
 
 function form(found, again) {
@@ -75,6 +100,11 @@ function form(found, again) {
     event.preventDefault();
     const patterns = tools.value.split(',').map((one) => one.trim()).filter((one) => one !== '');
     fill(fault);
+    if (tools.value !== '' && patterns.length === 0) { // not all tools: the person meant some
+      fill(fault, 'Name at least one pattern, such as pay/*, or leave the field empty for all tools.');
+      tools.focus();
+      return;
+    }
     try {
       await delegate({ delegate: to.value, until: new Date(end.value).toISOString(), ...(patterns.length > 0 && { tools: patterns }) });
       await again('The delegation is set.');
@@ -101,8 +131,9 @@ export async function delegationsView() {
   const place = el('div', {});
   const title = el('h1', { tabindex: '-1' }, 'Delegations');
   const draw = (found) => {
-    fill(body, found.delegations.length === 0 ? el('p', { class: 'nothing' }, 'No delegation is in force.')
-      : el('ul', { class: 'cards' }, found.delegations.map((one) => card(one, again))));
+    const list = el('ul', { class: 'cards' }, found.delegations.map((one) => card(one, again)));
+    fill(body, found.delegations.length === 0 ? el('p', { class: 'nothing' }, 'No delegation is in force.') : list,
+      found.next !== undefined && pager(list, found.next, again));
     fill(place, entry(found, again));
   };
   const again = async (said) => { // after a change: the form is empty, and the focus at the beginning

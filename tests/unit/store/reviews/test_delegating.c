@@ -249,6 +249,78 @@ START_TEST(delegation_that_cannot_count_leaves_the_one_before)
 }
 END_TEST
 
+/* One page of the list from a place; the place of the next one. */
+static size_t
+page(struct writ_kit *kit, const char *tenant, int64_t after_us, size_t *ret_revocable,
+    int64_t *ret_next_us)
+{
+    writ_auto_arena arena = writ_arena_new(WRIT_POLL_ARENA);
+    struct writ_entry entry = {.kind = WRIT_ENTRY_DELEGATIONS,
+        .arena = arena,
+        .delegations = {.tenant = writ_view_str(tenant), .after_us = after_us}};
+
+    ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
+    *ret_revocable = 0;
+    for (size_t i = 0; i < entry.delegations.n; i++) {
+        ck_assert_int_gt(entry.delegations.items[i].at_us, after_us);
+        *ret_revocable += entry.delegations.items[i].revocable ? 1 : 0;
+    }
+    *ret_next_us = entry.delegations.next_us;
+    return entry.delegations.n;
+}
+
+START_TEST(delegations_are_listed_in_pages)
+{
+    static const char *const voters[] = {"ann", "bob", "eve"};
+    struct writ_kit kit;
+    char id[16], tool[200];
+    struct writ_view tools[WRIT_DELEGATION_TOOLS_MAX];
+    struct writ_delegation large;
+    int64_t next_us = 0, after_us;
+    size_t revocable, all = 0;
+
+    writ_poll_start(&kit);
+    for (int i = 0; i < 150; i++) {
+        (void)snprintf(id, sizeof id, "id-%d", i);
+        ck_assert_int_eq(set(&kit, of(&kit, id, voters[i % 3], "zoe")), WRIT_REASON_NONE);
+    }
+    ck_assert_uint_eq(page(&kit, "", 0, &revocable, &next_us), 100);
+    ck_assert_uint_eq(revocable, 100);
+    ck_assert_int_eq(revoke(&kit, "id-99", "ann", false), WRIT_REASON_NONE); /* its place stays */
+    writ_kit_close(&kit);
+    writ_kit_open(&kit);
+    ck_assert_uint_eq(page(&kit, "", next_us, &revocable, &next_us), 50);
+    ck_assert_int_eq(next_us, 0);
+    (void)page(&kit, "acme", 0, &revocable, &next_us);
+    ck_assert_uint_eq(revocable, 0); /* they are for all tenants */
+
+    memset(tool, 'x', sizeof tool);
+    tool[1] = '/';
+    for (size_t i = 0; i < WRIT_DELEGATION_TOOLS_MAX; i++) {
+        tools[i] = writ_view(tool, sizeof tool);
+    }
+    large = of(&kit, "", "ann", "zoe");
+    large.tools = tools;
+    large.tools_n = WRIT_DELEGATION_TOOLS_MAX;
+    large.tenant = WRIT_LIT("acme");
+    for (int i = 0; i < 9; i++) {
+        (void)snprintf(id, sizeof id, "large-%d", i);
+        large.id = writ_view_str(id);
+        ck_assert_int_eq(set(&kit, large), WRIT_REASON_NONE);
+    }
+    next_us = 0;
+    do {
+        after_us = next_us;
+        all += page(&kit, "acme", after_us, &revocable, &next_us);
+        ck_assert_int_le((int64_t)revocable, 3); /* the texts of a page are limited, too */
+    } while (next_us > 0);
+    ck_assert_uint_eq(all, 149 + 9);
+    ck_assert_uint_ge(revocable, 1);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(delegation_that_is_over_in_the_log_cannot_be_set_again)
 {
     struct writ_kit kit;
@@ -438,7 +510,7 @@ END_TEST
 WRIT_UNIT_MAIN("delegating", delegation_is_in_the_terms_of_reviews_that_open_while_it_is_in_force,
     delegation_that_the_review_does_not_permit_counts_not,
     delegation_of_a_voter_that_votes_for_another_needs_several,
-    delegation_that_cannot_count_leaves_the_one_before,
+    delegation_that_cannot_count_leaves_the_one_before, delegations_are_listed_in_pages,
     delegation_that_is_over_in_the_log_cannot_be_set_again,
     delegation_after_the_end_of_one_with_its_id_is_new,
     delegation_for_all_tenants_is_not_revoked_from_one_of_them,
