@@ -197,7 +197,7 @@ prune(struct writ_ledger *ledger, struct writ_err *err)
 
     writ_budgets_prune(
         &ledger->budgets, ledger->log.last_us); /* not the clock, which may be ahead, and go back */
-    writ_delegations_prune(&ledger->delegations, ledger->log.last_us);
+    writ_delegating_prune(ledger);
     WRIT_TRY(writ_turn_begin(ledger, err));
     WRIT_TRY(writ_turn_finish(ledger, delete_expired(ledger, now_us, &some, err), err));
     writ_waiting_prune(&ledger->waits, now_us);

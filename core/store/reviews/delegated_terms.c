@@ -232,6 +232,28 @@ withdraw(struct writ_ledger *ledger, struct writ_reviewed *review, struct writ_v
     return WRIT_DONE;
 }
 
+/* After its end another one may have its id. */
+static bool
+is_of(const struct writ_review_voter *voter, const struct writ_delegated *delegated)
+{
+    return !voter->revoked && writ_view_equal(voter->delegation, delegated->delegation.id) &&
+           writ_view_is(voter->delegation_digest, delegated->digest_text);
+}
+
+bool
+writ_delegated_terms_awaits(
+    const struct writ_reviewed *review, const struct writ_delegated *delegated)
+{
+    const struct writ_review *terms = &review->story.review;
+    bool awaits = false;
+
+    for (size_t i = 0; review->story.state == WRIT_REVIEW_OPEN && !awaits && i < terms->voters_n;
+         i++) {
+        awaits = is_of(&terms->voters[i], delegated);
+    }
+    return awaits;
+}
+
 WRIT_RESULT
 writ_delegated_terms_withdraw(struct writ_ledger *ledger, struct writ_reviewed *review,
     struct writ_arena *arena, struct writ_err *err)
@@ -245,9 +267,7 @@ writ_delegated_terms_withdraw(struct writ_ledger *ledger, struct writ_reviewed *
                 ? writ_delegations_find(&ledger->delegations, voter->delegation)
                 : NULL;
 
-        /* after its end another one may have its id */
-        if (delegated != NULL && delegated->revoked &&
-            writ_view_is(voter->delegation_digest, delegated->digest_text)) {
+        if (delegated != NULL && delegated->revoked && is_of(voter, delegated)) {
             if (!writ_group_has_room(&ledger->group)) {
                 WRIT_FAIL(err, WRIT_E_LIMIT, "no room for the records of a review");
             }

@@ -2,16 +2,20 @@
  * 2. Two statements that close a cycle together meet here: one thread takes them one after the
  *    other, and knows those of other gateways before.
  * 3. One that is over by the times of the log is over for every gateway, whatever its clock says:
- *    its id may be forgotten. */
+ *    its id may be forgotten.
+ * 4. One that was revoked is forgotten after the open reviews that name it have recorded that, also
+ *    when a gateway was killed before they had. */
 #include "store/reviews/delegating.h"
 
+#include "store/reviews/delegated_terms.h"
 #include "store/write/facts.h"
 #include "store/write/group.h"
 
 #define SCRATCH_MAX ((size_t)1 << 20) /* to check a signature, or to read a fact */
 #define EVER_MAX    1024              /* of one voter, revoked ones among them, that are not over */
-#define PAGE        100               /* of a list */
-#define PAGE_BYTES  32768             /* of the texts of a page: it may be in a small arena */
+#define OPEN_US     INT64_C(2678400000000) /* a review is open for less: 31 days */
+#define PAGE        100                    /* of a list */
+#define PAGE_BYTES  32768                  /* of the texts of a page: it may be in a small arena */
 
 static bool
 is_of_tenant(const struct writ_delegation *delegation, struct writ_view tenant)
@@ -315,7 +319,7 @@ hear_set(struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_a
     struct writ_delegated *delegated = NULL;
 
     WRIT_TRY(writ_delegation_read(fact->data, arena, &delegation, err));
-    if (delegation.until_us <= ledger->log.last_us) {
+    if (delegation.until_us <= ledger->log.last_us - OPEN_US) { /* keeps (4): else prune decides */
         return WRIT_DONE;
     }
     return writ_delegations_add(&ledger->delegations, &delegation, fact->at_us, &delegated, err);
@@ -353,4 +357,34 @@ writ_delegating_hear(struct writ_ledger *ledger, const struct writ_fact *fact, s
                              : hear_set(ledger, fact, scratch, err);
     writ_arena_free(scratch);
     return result;
+}
+
+/* ---- the end of their time ---- */
+
+static bool
+is_awaited(const struct writ_ledger *ledger, const struct writ_delegated *delegated)
+{
+    const struct writ_reviewed *review = ledger->reviews.ring;
+    bool awaited = false;
+
+    for (size_t i = 0; delegated->revoked && !awaited && i < ledger->reviews.count; i++) {
+        awaited = writ_delegated_terms_awaits(review, delegated);
+        review = review->next;
+    }
+    return awaited;
+}
+
+void
+writ_delegating_prune(struct writ_ledger *ledger)
+{
+    struct writ_delegated *at = ledger->delegations.first;
+
+    while (at != NULL) {
+        struct writ_delegated *next = at->next;
+
+        if (at->delegation.until_us <= ledger->log.last_us && !is_awaited(ledger, at)) {
+            writ_delegations_remove(&ledger->delegations, at);
+        }
+        at = next;
+    }
 }

@@ -18,5 +18,8 @@ WRIT_RESULT writ_delegating_list(struct writ_ledger *ledger, struct writ_entry *
  * WRIT_E_CRYPTO. */
 WRIT_RESULT writ_delegating_hear(
     struct writ_ledger *ledger, const struct writ_fact *fact, struct writ_err *err);
+/** Forgets those whose time is over, unless an open review has yet to record that one was revoked.
+ * The reviews must be loaded. */
+void writ_delegating_prune(struct writ_ledger *ledger);
 
 #endif

@@ -454,6 +454,7 @@ load(struct loading *l)
     WRIT_TRY(load_records(l));
     WRIT_TRY(load_waits(l));
     WRIT_TRY(load_reviews(l));
+    writ_delegating_prune(l->ledger);
     if (l->ledger->log.next_leaf > 0) {
         l->ledger->reviews.changed = l->ledger->reviews.forgotten = l->ledger->log.next_leaf - 1;
     }

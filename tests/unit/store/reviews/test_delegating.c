@@ -6,7 +6,9 @@
 
 #include "store/read/verify.h"
 
+#include <semaphore.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef struct writ_poll_spec spec;
 
@@ -478,6 +480,96 @@ START_TEST(delegation_that_is_revoked_ends_in_open_reviews)
 }
 END_TEST
 
+/* Runs a command of the shell, with the path of the ledger in place of each %. */
+static void
+run(struct writ_kit *kit, const char *command)
+{
+    writ_auto_buf text = writ_buf_make(4096);
+
+    for (; *command != '\0'; command++) {
+        if (*command == '%') {
+            writ_buf_str(&text, kit->path);
+        } else {
+            writ_buf_byte(&text, *command);
+        }
+    }
+    writ_buf_byte(&text, '\0');
+    ck_assert_ok(writ_buf_check(&text, NULL));
+    ck_assert_int_eq(system(text.ptr), 0);
+}
+
+/* A group is on disk, and nothing is done after it yet. */
+struct killed {
+    struct writ_kit *kit;
+    sem_t done;
+};
+
+static void
+copy_and_tell(struct writ_entry *entry)
+{
+    struct killed *killed = entry->user;
+
+    run(killed->kit, "cp % %.0 && cp %-wal %.0-wal"); /* not this process, which has the locks */
+    (void)sem_post(&killed->done);
+}
+
+/* The ledger is as a gateway leaves it that is killed right after the entry is on disk. */
+static void
+submit_and_kill(struct writ_kit *kit, struct writ_entry *entry)
+{
+    struct killed killed = {.kit = kit};
+
+    ck_assert_int_eq(sem_init(&killed.done, 0, 0), 0);
+    entry->done = copy_and_tell;
+    entry->user = &killed;
+    ck_assert_ok(writ_ledger_submit(kit->ledger, &entry, 1));
+    while (sem_wait(&killed.done) != 0) {
+    }
+    (void)sem_destroy(&killed.done);
+    ck_assert_int_eq(entry->code, WRIT_OK);
+    writ_kit_close(kit);
+    run(kit, "rm -f %-shm && mv %.0 % && mv %.0-wal %-wal");
+}
+
+START_TEST(delegation_that_is_revoked_before_a_kill_ends_in_open_reviews)
+{
+    struct writ_kit kit;
+    writ_auto_arena arena = writ_arena_new(WRIT_POLL_ARENA);
+    struct writ_delegation soon;
+    struct writ_entry revoked = {.kind = WRIT_ENTRY_UNDELEGATE,
+        .arena = arena,
+        .undelegate = {.id = WRIT_LIT("1"), .by = WRIT_LIT("ann")}};
+    struct writ_entry later = {
+        .kind = WRIT_ENTRY_DELEGATE, .delegate = {.longest_us = 60 * WRIT_POLL_MINUTE_US}};
+    const char *id;
+
+    writ_poll_start(&kit);
+    soon = of(&kit, "1", "ann", "zoe");
+    soon.until_us = now_us(&kit) + WRIT_POLL_MINUTE_US;
+    ck_assert_int_eq(set(&kit, soon), WRIT_REASON_NONE);
+    id = writ_poll_opened(&kit, (spec){.delegable = &single});
+    writ_poll_vote(&kit, id, "zoe", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    submit_and_kill(&kit, &revoked);
+
+    writ_kit_pass(&kit, 2 * WRIT_POLL_MINUTE_US);
+    writ_kit_open(&kit); /* the log goes past the end of the delegation */
+    later.delegate.delegation = of(&kit, "2", "bob", "yan");
+    submit_and_kill(&kit, &later);
+
+    writ_kit_open(&kit);
+    writ_poll_vote(&kit, id, "eve", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    ck_assert(writ_poll_look(&kit, id, arena).review.voters[0].revoked);
+    soon = of(&kit, "1", "eve", "yan");
+    ck_assert_int_eq(set(&kit, soon), WRIT_REASON_DELEGATION_REPEATED);
+    writ_kit_close(&kit);
+    writ_kit_open(&kit); /* which forgets it */
+    ck_assert_int_eq(set(&kit, soon), WRIT_REASON_NONE);
+    writ_poll_vote(&kit, id, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_APPROVED);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(vote_after_the_end_of_the_delegation_counts_not)
 {
     struct writ_kit kit;
@@ -516,4 +608,5 @@ WRIT_UNIT_MAIN("delegating", delegation_is_in_the_terms_of_reviews_that_open_whi
     delegation_for_all_tenants_is_not_revoked_from_one_of_them,
     delegation_that_comes_back_is_refused, delegation_limits_of_one_voter_hold,
     delegation_that_is_revoked_ends_in_open_reviews,
+    delegation_that_is_revoked_before_a_kill_ends_in_open_reviews,
     vote_after_the_end_of_the_delegation_counts_not)
