@@ -7,6 +7,7 @@
 #define WRIT_GATEWAY_NOTICE_H
 
 #include "base/bytes.h"
+#include "evidence/record/review.h"
 #include "policy/model/config.h"
 
 #define WRIT_NOTICE_TEXT_MAX 200 /* bytes of one name */
@@ -26,10 +27,15 @@ struct writ_notice {
     struct writ_notice_text kind; /* of a stop: "agent", "tool", ... */
     struct writ_notice_text who;  /* the agent that asks; the administrator */
     struct writ_notice_text tenant;
+    struct writ_notice_text delegates; /* of a review: "zoe for ann, yan for bob"; empty: none */
 };
 
 /** Sets a name: shortened, with marks for characters that hide. */
 void writ_notice_set(struct writ_notice_text *ret, struct writ_view text);
+
+/** Sets the delegates of a notice from the terms of its review: as many as there is room for, and
+ * how many more there are. */
+void writ_notice_set_delegates(struct writ_notice_text *ret, const struct writ_review *review);
 
 /** Borrowed until the name changes. */
 struct writ_view writ_notice_view(const struct writ_notice_text *text);

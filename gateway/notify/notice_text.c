@@ -85,6 +85,10 @@ put_line(const struct writ_notice *notice, struct writ_buf *ret)
         put_who(notice, ret);
         writ_buf_str(ret, " waits for votes until ");
         put_time(notice->until_us, ret);
+        if (notice->delegates.len > 0) {
+            writ_buf_str(ret, "; votes are delegated: ");
+            writ_buf_put(ret, writ_notice_view(&notice->delegates));
+        }
         return;
     case WRIT_NOTIFY_STOP_PULLED:
         writ_buf_str(ret, "Stop pulled by ");
@@ -330,6 +334,7 @@ write_notice(
     writ_write_text_if(w, "by", writ_notice_view(&n->kind));
     writ_write_text_if(w, review ? "agent_id" : "who", writ_notice_view(&n->who));
     writ_write_text_if(w, "tenant", writ_notice_view(&n->tenant));
+    writ_write_text_if(w, "delegates", writ_notice_view(&n->delegates));
     if (review) {
         write_time(w, "expires_at", n->until_us);
     }

@@ -7,7 +7,7 @@
 #include "gateway/notify/notice.h"
 
 #define WRIT_NOTICE_LINES_MAX   20
-#define WRIT_NOTICE_MESSAGE_MAX ((size_t)64 << 10) /* bytes of a message, whatever its form */
+#define WRIT_NOTICE_MESSAGE_MAX ((size_t)128 << 10) /* bytes of a message, whatever its form */
 
 /** What a message says. Borrowed for the call. */
 struct writ_notice_message {

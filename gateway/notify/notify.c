@@ -178,6 +178,7 @@ opened(struct writ_notify *notify, const struct writ_review_told *told)
     writ_notice_set(&known->notice.what, told->review.name);
     writ_notice_set(&known->notice.who, told->review.agent_id);
     writ_notice_set(&known->notice.tenant, told->review.tenant);
+    writ_notice_set_delegates(&known->notice.delegates, &told->review);
     notify->known_n++;
     for (size_t i = 0; i < notify->n; i++) {
         add(notify, &notify->places[i], &known->notice);

@@ -10,7 +10,7 @@ import http from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { SOURCE, prepare, startGateway, until } from '../support/js/gateway.mjs';
-import { DEV, OPS, approve, asks, config } from '../support/js/reviews.mjs';
+import { BOB, DEV, OPS, approve, asks, config } from '../support/js/reviews.mjs';
 import { openSession } from '../support/js/rpc.mjs';
 import { startMailServer } from '../support/servers/mail-server.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
@@ -126,6 +126,19 @@ test('a review in Slack and Teams has a link to its page', async (t) => {
   const of = (path) => sink.got.find((m) => m.path === path).json;
   assert.ok(of('/slack').text.includes(`<${url}|vote>`));
   assert.equal(of('/teams').attachments[0].content.actions[0].url, url);
+});
+
+test('a message names who votes for whom', async (t) => {
+  const sink = await receiver(t);
+  const { gw, session } = await setUp(t, { hook: { webhook: sink.url, secret: 'secret', batch: '1s' } }, {},
+    { review: { delegations: { longest: '7d', stand_ins: ['other'] } } });
+  const res = await fetch(`http://127.0.0.1:${gw.adminPort}/v1/delegations`, { method: 'POST',
+    headers: { authorization: `Bearer ${BOB.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ delegate: 'other', until: new Date(Date.now() + 3600_000).toISOString() }) });
+  assert.equal(res.status, 200);
+  await asks(session, { amount: 1 });
+  const [{ json }] = await until(() => sink.got.length > 0 && sink.got, 'a message');
+  assert.deepEqual(json.data.notices.map((n) => [n.event, n.delegates]), [['review_opened', 'other for bob']]);
 });
 
 test('a mail goes over STARTTLS with a verified certificate, and never without it', async (t) => {

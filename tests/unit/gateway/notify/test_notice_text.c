@@ -114,7 +114,48 @@ START_TEST(name_is_shortened_at_a_character_and_marked)
 }
 END_TEST
 
+START_TEST(delegates_are_listed_while_there_is_room_and_counted)
+{
+    struct writ_review_voter voters[WRIT_REVIEW_VOTERS_MAX] = {
+        {.id = WRIT_LIT("ann"), .delegate = WRIT_LIT("z\xe2\x80\xaeoe")},
+        {.id = WRIT_LIT("bob")},
+        {.id = WRIT_LIT("eve"), .delegate = WRIT_LIT("yan"), .revoked = true},
+        {.id = WRIT_LIT("joe"), .delegate = WRIT_LIT("ann")},
+    };
+    struct writ_review review = {.voters = voters, .voters_n = 4};
+    struct writ_notice notice = notice_of(WRIT_NOTIFY_REVIEW_OPENED, "finance");
+    const struct writ_notice_message message = {.items = &notice, .n = 1};
+    writ_auto_buf text = writ_buf_make(WRIT_NOTICE_MESSAGE_MAX);
+    writ_auto_buf json = writ_buf_make(WRIT_NOTICE_MESSAGE_MAX);
+    struct writ_view line = WRIT_LIT("16:01 UTC; votes are delegated: z[U+202E]oe for ann, "
+                                     "ann for joe\r\n");
+    struct writ_view member = WRIT_LIT("\"delegates\":\"z[U+202E]oe for ann, ann for joe\"");
+    struct writ_view many;
+
+    writ_notice_set_delegates(&notice.delegates, &review);
+    writ_notice_text_plain(&message, &text);
+    ck_assert(writ_view_search(writ_buf_view(&text), line) < text.len);
+    ck_assert_ok(writ_notice_text_json(&message, AT_US, &json));
+    ck_assert(writ_view_search(writ_buf_view(&json), member) < json.len);
+
+    review.voters_n = WRIT_REVIEW_VOTERS_MAX;
+    for (size_t i = 0; i < WRIT_REVIEW_VOTERS_MAX; i++) {
+        voters[i] =
+            (struct writ_review_voter){.id = WRIT_LIT("voter"), .delegate = WRIT_LIT("delegate")};
+    }
+    writ_notice_set_delegates(&notice.delegates, &review);
+    many = writ_notice_view(&notice.delegates);
+    ck_assert_msg(writ_view_has_suffix(many, WRIT_LIT("delegate for voter, and 56 more")),
+        WRIT_VIEW_FMT, WRIT_VIEW_ARG(many));
+    review.voters_n = 2;
+    voters[0].delegate = voters[1].delegate = writ_view("", 0);
+    writ_notice_set_delegates(&notice.delegates, &review);
+    ck_assert_uint_eq(notice.delegates.len, 0);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("notice_text", title_counts_each_event,
     plain_text_has_a_line_and_a_link_for_each_review,
     message_lists_a_maximum_of_notices_and_counts_the_rest,
-    name_is_shortened_at_a_character_and_marked)
+    name_is_shortened_at_a_character_and_marked,
+    delegates_are_listed_while_there_is_room_and_counted)
