@@ -26,10 +26,12 @@ static bool
 read_names(const struct writ_cli *cli, struct writ_bundles_order *order)
 {
     struct writ_view names = writ_cli_get(cli, "redact");
+    bool more = writ_cli_has(cli, "redact"); /* empty: such as a variable that is not set */
 
-    while (names.len > 0) {
+    while (more) {
         size_t end = writ_view_find(names, ',');
 
+        more = end < names.len;
         if (order->redacted_n == WRIT_BUNDLES_REDACTED_MAX || end == 0) {
             (void)writ_cli_usage(cli, "--redact is up to %d names of members, with commas between",
                 WRIT_BUNDLES_REDACTED_MAX);

@@ -69,12 +69,23 @@ next_word(struct writ_view *rest, struct writ_view *ret)
 }
 
 static bool
+refuse_fail_on(const struct replay *replay)
+{
+    (void)writ_cli_usage(replay->cli,
+        "--fail-on takes refused, allowed, review, undecided, any or none, with commas between");
+    return false;
+}
+
+static bool
 read_fail_on(struct replay *replay)
 {
     struct writ_view rest = writ_cli_get(replay->cli, "fail-on"), word;
     size_t n = sizeof conditions / sizeof conditions[0];
 
     replay->fail_on = rest.ptr == NULL ? FAIL_ON_ANY : 0;
+    if (writ_cli_has(replay->cli, "fail-on") && rest.len == 0) {
+        return refuse_fail_on(replay); /* such as a variable that is not set; else it never fails */
+    }
     while (next_word(&rest, &word)) {
         size_t i = 0;
 
@@ -82,10 +93,7 @@ read_fail_on(struct replay *replay)
             i++;
         }
         if (i == n) {
-            (void)writ_cli_usage(replay->cli,
-                "--fail-on takes refused, allowed, review, undecided, any or none, with commas "
-                "between");
-            return false;
+            return refuse_fail_on(replay);
         }
         replay->fail_on |= conditions[i].bits;
     }

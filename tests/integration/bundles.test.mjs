@@ -78,7 +78,8 @@ test('bundle verify reads standard input and reports mistakes of the command lin
   assert.equal(run.stderr, '', 'progress is for terminals');
   assert.equal(writ(['ledger', 'export', path]).code, 2, 'all of it needs --keys');
   assert.equal(writ(['ledger', 'export', path, '--agent', 'a']).code, 2);
-  assert.equal(exported('--redact', ',').code, 2);
+  for (const names of [',', '', 'reason,'])
+    assert.equal(exported('--redact', names).code, 2, `"${names}" withholds nothing, or not all`);
   assert.equal(exported('--since', 'yesterday').code, 3);
   assert.equal(exported('three').code, 3);
   assert.equal(writ(['verify', 'bundle', join(folder, 'none'), '--key', trusted]).code, 3);

@@ -103,9 +103,11 @@ test('--fail-on says which changes end with 1', (t) => {
   const ends = (words) => w.json({ tools }, ['--fail-on', words]).code;
   assert.deepEqual(['any', 'refused', 'allowed', 'review', 'review,allowed', 'undecided', 'none'].map(ends),
     [1, 1, 1, 0, 1, 1, 0]);
-  const wrong = w.run({ tools }, ['--fail-on', 'everything']);
-  assert.equal(wrong.code, 2);
-  assert.match(wrong.err, /--fail-on takes refused, allowed, review, undecided, any or none/);
+  for (const words of ['everything', '', ',']) {
+    const wrong = w.run({ tools }, ['--fail-on', words]);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.err, /--fail-on takes refused, allowed, review, undecided, any or none/);
+  }
 });
 
 test('the report says over how many calls it is, and a ledger without any fails', (t) => {
