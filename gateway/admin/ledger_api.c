@@ -233,12 +233,25 @@ tell_life(struct api_request *a, struct writ_reader *reader, struct writ_arena *
 
 /* ---- proofs ---- */
 
+/* A ledger that takes no records signs none: a wait for its next checkpoint would be in vain, and
+ * hold up every other request. */
+static bool
+is_ready(const struct api_request *a)
+{
+    struct writ_ledger_health health;
+
+    writ_ledger_health(a->request.worker->ledger, &health);
+    return health.state == WRIT_LEDGER_READY;
+}
+
 static WRIT_RESULT
 open_proofs(const struct api_request *a, struct writ_proofs **ret)
 {
     const struct writ_generation *generation = a->request.viewer.generation;
 
-    return writ_proofs_open(generation->config->store.ptr, generation->keyring, ret, NULL);
+    WRIT_TRY(writ_proofs_open(generation->config->store.ptr, generation->keyring, ret, NULL));
+    writ_proofs_await(*ret, is_ready(a));
+    return WRIT_DONE;
 }
 
 /* keeps (1): a viewer that may not see the call gets no receipt of it */
@@ -272,8 +285,9 @@ static WRIT_RESULT
 tell_bundle(struct api_request *a, struct writ_reader *reader, struct writ_arena *arena)
 {
     const struct writ_generation *generation = a->request.viewer.generation;
-    struct writ_bundles_order order = {
-        .path = generation->config->store.ptr, .ring = generation->keyring};
+    struct writ_bundles_order order = {.path = generation->config->store.ptr,
+        .ring = generation->keyring,
+        .signs_not = !is_ready(a)};
     struct round *rounds = writ_arena_get(arena, WRIT_LEDGER_API_ROUNDS_MAX * sizeof *rounds);
     struct writ_bundle_report report;
     struct writ_ledger_health health;

@@ -1,11 +1,13 @@
 /* The batch is complete before it is sent: reading ends before anything waits for the receiver. */
 #include "gateway/export/exporter.h"
 
+#include "base/clock.h"
 #include "gateway/export/export_cursor.h"
 #include "store/read/tail.h"
 
-#define ARENA_MAX ((size_t)256 << 20)
-#define BATCH_MAX ((size_t)16 << 20) /* a batch that is full, and one event more */
+#define ARENA_MAX   ((size_t)256 << 20)
+#define UNSIGNED_US INT64_C(5000000)   /* a gateway that lives signs long before */
+#define BATCH_MAX   ((size_t)16 << 20) /* a batch that is full, and one event more */
 
 struct writ_exporter {
     struct writ_exporter_options options;
@@ -14,6 +16,8 @@ struct writ_exporter {
     struct writ_arena *arena; /* one event */
     struct writ_buf batch;
     uint64_t next;
+    uint64_t signed_size;      /* records under the last checkpoint, while later ones have none */
+    int64_t unsigned_since_us; /* monotonic: since when; 0: all are signed */
 };
 
 /* One reading. */
@@ -59,6 +63,46 @@ count_waiting(struct writ_exporter *exporter, uint64_t *ret, struct writ_err *er
     return WRIT_DONE;
 }
 
+/* Records that nothing signs are not exported: without an error an export would wait for ever. */
+static WRIT_RESULT
+check_signed(struct writ_exporter *exporter, uint64_t size, struct writ_err *err)
+{
+    int64_t now_us = writ_clock_mono_us(writ_clock_system());
+    uint64_t all = 0;
+
+    WRIT_TRY(writ_tail_all(exporter->tail, &all, err));
+    if (all <= size) {
+        exporter->unsigned_since_us = 0;
+        return WRIT_DONE;
+    }
+    if (exporter->unsigned_since_us == 0 || size != exporter->signed_size) {
+        exporter->unsigned_since_us = now_us;
+        exporter->signed_size = size;
+    }
+    if (now_us - exporter->unsigned_since_us >= UNSIGNED_US) {
+        WRIT_FAIL(err, WRIT_E_IO,
+            "the last %llu records are not signed, and wait: the gateway cannot write or was "
+            "killed, and signs them when it can, or the ledger was changed (see `writ ledger "
+            "verify`)",
+            (unsigned long long)(all - size));
+    }
+    return WRIT_DONE;
+}
+
+/* What there is at the start is exported by one run; what is still unsigned then stays so. */
+static WRIT_RESULT
+settle(struct writ_exporter *exporter, struct writ_err *err)
+{
+    bool is_signed = false;
+
+    WRIT_TRY(writ_tail_settle(exporter->tail, &is_signed, err));
+    if (!is_signed) {
+        WRIT_TRY(writ_tail_size(exporter->tail, &exporter->signed_size, err));
+        exporter->unsigned_since_us = writ_clock_mono_us(writ_clock_system()) - UNSIGNED_US;
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 read_cursor(struct writ_exporter *exporter, struct writ_err *err)
 {
@@ -87,8 +131,7 @@ writ_exporter_open(
     exporter->batch = writ_buf_make(BATCH_MAX);
     WRIT_TRY(writ_sink_open(&options->sink, &exporter->sink, err));
     WRIT_TRY(writ_tail_open(options->ledger, &exporter->tail, err));
-    WRIT_TRY(
-        writ_tail_settle(exporter->tail, err)); /* one run exports what there is at its start */
+    WRIT_TRY(settle(exporter, err));
     WRIT_TRY(read_cursor(exporter, err));
     WRIT_TRY(count_waiting(exporter, &waiting, err));
     *ret = WRIT_TAKE(exporter);
@@ -152,7 +195,7 @@ writ_exporter_step(struct writ_exporter *exporter, const atomic_bool *stop,
     WRIT_TRY(reading.result);
     ret->oldest_us = reading.oldest_us;
     if (reading.n == 0) {
-        return WRIT_DONE;
+        return check_signed(exporter, exporter->next, err);
     }
     WRIT_TRY(send_batch(exporter, reading.n, stop, err));
     ret->sent = reading.n;

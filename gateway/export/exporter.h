@@ -38,7 +38,8 @@ void writ_exporter_close(struct writ_exporter *exporter);
 /** Delivers one batch, if there are records. `stop` cancels soon after it becomes true, and may be
  * NULL; `ret` is written also on failure, with `sent` 0. As writ_tail_read, writ_sink_deliver and
  * writ_export_cursor_write; WRIT_E_MISMATCH also: the ledger has fewer records than were exported,
- * or one is not readable. */
+ * or one is not readable; WRIT_E_IO also: all that is signed is exported, and later records stay
+ * unsigned. */
 WRIT_RESULT writ_exporter_step(struct writ_exporter *exporter, const atomic_bool *stop,
     struct writ_exporter_progress *ret, struct writ_err *err);
 

@@ -45,12 +45,15 @@ send_new(const struct writ_anchors *anchors, struct place *place, const atomic_b
         .ret_alarm = &alarm};
     writ_auto_keyring ring = NULL;
     writ_auto_proofs proofs = NULL;
+    struct writ_ledger_health health;
     struct writ_checkpoint head = {0};
     struct writ_view note;
     writ_result result;
 
     WRIT_TRY(writ_keydir_list(anchors->config->keys.ptr, &ring, err));
     WRIT_TRY(writ_proofs_open(anchors->config->store.ptr, ring, &proofs, err));
+    writ_ledger_health(anchors->ledger, &health);
+    writ_proofs_await(proofs, health.state == WRIT_LEDGER_READY);
     result = writ_proofs_head(proofs, &head, &note, err);
     if (result.code == WRIT_E_ABSENT) {
         return WRIT_DONE; /* nothing is recorded yet */

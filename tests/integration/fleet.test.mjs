@@ -2,7 +2,9 @@
 // though gateways are killed, paused and restarted, and the database is.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '../support/js/on-postgres.mjs';
@@ -528,4 +530,33 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   await accept(b);
   for (const gw of [a, b]) await until(async () => await call(gw) === 'two', 'the next program');
   assert.equal(sound(b).sound, true);
+});
+
+// ---- a database that was changed
+
+test('a group without a checkpoint is reported: gateways that share a ledger sign each', async (t) => {
+  let events = 0;
+  const receiver = createServer((request, response) => {
+    events++;
+    request.resume().on('end', () => response.end());
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  t.after(() => receiver.close());
+  const { a, b } = await setUp(t, { top: { ledger: { scrub_every: '1s' },
+    export: [{ name: 'siem', to: `http://127.0.0.1:${receiver.address().port}/` }] } });
+  const session = await ada(a);
+  assert.equal((await session.call('up__pay', { n: 1 })).said, 'ran 1');
+  await until(() => events > 0, 'an event');
+  const change = openPsql(t, a.ledgerFile);
+  await change.run("UPDATE head SET note = decode(repeat('00', 32), 'hex');");
+  const verify = (...args) =>
+    JSON.parse(writ(['ledger', 'verify', a.ledgerFile, '--json', ...args], { cwd: a.dir }).out);
+  for (const args of [[], ['--keys', a.config.keys]]) {
+    const { problems } = verify(...args);
+    assert.ok(problems.some((p) => /gateways that share a ledger sign each/.test(p.what)), JSON.stringify(problems));
+  }
+  const told = (event) => [a, b].flatMap((gateway) => gateway.log).find((l) => l.event === event);
+  await until(() => told('ledger_poisoned') && told('export_failed'), 'both reports');
+  const { why } = told('export_failed');
+  assert.match(why, /records are not signed, and wait|are exported, and the ledger has/);
 });

@@ -2,14 +2,14 @@
 // MAC in place of a checkpoint: its next start checks and signs them, and without the key of the MAC it does not start.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { bearer, startGateway, writ } from '../support/js/gateway.mjs';
+import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { Caller } from '../support/js/rpc.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 
 const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }] };
-const A = bearer('a');
+const A = bearer('a', { tenant: 't' });
 const MAC = 32; // bytes
 
 async function world(t) {
@@ -75,6 +75,80 @@ test('a receipt of a call that was just made waits for the checkpoint over it', 
   }
 });
 
+test('a checkpoint that was replaced in the middle is a problem, with and without the key of the MACs', async (t) => {
+  const w = await world(t);
+  for (let i = 0; i < 4; i++) {
+    await until(() => !w.lengths().includes(MAC) || w.lengths().at(-1) > MAC, 'a signature over all');
+    await new Promise((done) => { setTimeout(done, 30); }); // so that the next group is signed at once
+    assert.equal(await w.call(), 'ran');
+  }
+  await w.gw.stop();
+  assert.equal(w.verify(...w.keys()).code, 0);
+  const db = new DatabaseSync(w.gw.ledgerFile);
+  const [{ leaf }] = db.prepare(`SELECT leaf FROM head WHERE length(note) > ${MAC} AND leaf IN
+    (SELECT leaf FROM record WHERE kind = 1) ORDER BY leaf LIMIT 1 OFFSET 1`).all();
+  db.prepare('UPDATE head SET note = randomblob(?) WHERE leaf = ?').run(MAC, leaf);
+  db.close();
+  const found = w.verify(...w.keys());
+  assert.equal(found.code, 1);
+  assert.match(found.out, /groups from here on have neither a checkpoint nor a MAC of mark\.key/);
+  rmSync(w.gw.path('keys/mark.key'));
+  const place = w.verify(...w.keys());
+  assert.equal(place.code, 1);
+  assert.deepEqual(place.report.problems,
+    [{ leaf, what: 'its group has a MAC where a gateway signs a checkpoint' }]);
+});
+
+test('a backup ends with a checkpoint, and without mark.key takes no other state', async (t) => {
+  const w = await world(t);
+  const backup = (to) => writ(['ledger', 'backup', w.gw.ledgerFile, w.gw.path(to), ...w.keys(), '--json']);
+  const state = () => JSON.parse(backup(`copy${w.calls}.db`).out);
+  for (let i = 0; i < 5; i++) {
+    assert.equal(await w.call(), 'ran');
+    const { sound, unsigned } = state();
+    assert.deepEqual([sound, unsigned], [true, 0]);
+  }
+  await w.killUnsigned();
+  assert.equal(state().sound, true);
+  rmSync(w.gw.path('keys/mark.key'));
+  const refused = backup('none.db');
+  assert.equal(refused.code, 1);
+  assert.match(JSON.parse(refused.out).problems[0].what, /not signed yet, and not authenticated/);
+  assert.equal(existsSync(w.gw.path('none.db')), false);
+});
+
+/** A lock on the database that keeps the gateway from signing its last group. */
+async function lockUnsigned(t, w) {
+  const db = new DatabaseSync(w.gw.ledgerFile);
+  t.after(() => db.close());
+  for (let i = 0; i < 50; i++) {
+    assert.equal(await w.call(), 'ran');
+    db.exec('BEGIN IMMEDIATE');
+    if (w.lengths().at(-1) === MAC) return db;
+    db.exec('ROLLBACK');
+  }
+  return assert.fail('the last group was always signed');
+}
+
+test('while the ledger refuses, a receipt of what is not signed is refused, and an export says why', async (t) => {
+  const w = await world(t);
+  const db = await lockUnsigned(t, w);
+  await w.gw.waitLog('ledger_refusing');
+  const id = w.gw.decisions().at(-1).decision_id;
+  const receipt = () => fetch(`http://127.0.0.1:${w.gw.adminPort}/v1/ledger/${id}/receipt`,
+    { headers: { authorization: `Bearer ${A.token}` } });
+  const refused = await receipt();
+  assert.equal(refused.status, 503);
+  assert.equal((await refused.json()).reason, 'ledger_unavailable');
+  assert.equal((await w.gw.admin('/checkpoint')).status, 200, 'the last one that there is');
+  const exported = writ(['export', w.gw.ledgerFile]);
+  assert.equal(exported.code, 4);
+  assert.match(exported.err, /the last \d+ records are not signed, and wait/);
+  db.exec('ROLLBACK');
+  await until(async () => (await receipt()).status === 200, 'a receipt');
+  assert.equal(writ(['export', w.gw.ledgerFile]).code, 0);
+});
+
 test('without the mark.key of that time, and after an edit, it does not start', async (t) => {
   const w = await world(t);
   await w.killUnsigned();
@@ -105,3 +179,22 @@ test('without the mark.key of that time, and after an edit, it does not start', 
   await w.gw.start();
   assert.equal(w.verify(...w.keys()).code, 0);
 });
+
+// Files of keys belong to the user of the program, who has the directory: one way for all of them.
+test('a command of root makes no mark.key among the keys of another user', { skip: process.getuid() !== 0 },
+  async (t) => {
+    const w = await world(t);
+    assert.equal(await w.call(), 'ran');
+    await w.gw.stop();
+    rmSync(w.gw.path('keys/mark.key'));
+    const NOBODY = 65534;
+    for (const name of ['.', ...readdirSync(w.gw.path('keys'))]) chownSync(w.gw.path(`keys/${name}`), NOBODY, NOBODY);
+    const resume = () => writ(['ledger', 'resume', w.gw.configFile, '--acknowledge-loss'], { cwd: w.gw.dir });
+    for (const owner of [NOBODY, 0]) { // of the directory
+      chownSync(w.gw.path('keys'), owner, owner);
+      const run = resume();
+      assert.notEqual(run.code, 0);
+      assert.match(run.err, /belongs to another user/);
+      assert.equal(existsSync(w.gw.path('keys/mark.key')), false);
+    }
+  });

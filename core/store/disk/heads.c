@@ -430,12 +430,12 @@ is_covered(void *ctx)
 }
 
 WRIT_RESULT
-writ_heads_await(struct writ_heads *heads, uint64_t size, struct writ_arena *arena,
+writ_heads_await(struct writ_heads *heads, uint64_t size, int64_t most_us, struct writ_arena *arena,
     struct writ_head *ret, struct writ_err *err)
 {
     struct awaiting a = {.heads = heads, .size = size, .arena = arena, .err = err};
 
-    writ_clock_wait(writ_clock_system(), WRIT_HEADS_AWAIT_US, is_covered, &a);
+    writ_clock_wait(writ_clock_system(), most_us, is_covered, &a);
     WRIT_TRY(a.result);
     *ret = a.head;
     return WRIT_DONE;

@@ -70,6 +70,10 @@ WRIT_RESULT writ_heads_is_late(
 #define WRIT_HEADS_MAC   32                  /* bytes; no note is as short */
 #define WRIT_HEADS_NOTED "length(note) > 32" /* SQL: the row has a checkpoint */
 
+/** The last record of a group with a MAC is less than this after the last record under the
+ * checkpoint before (write/signing.h); the first group of a ledger has a checkpoint. */
+#define WRIT_HEADS_SIGN_US INT64_C(20000)
+
 /** Whether a group ends with a MAC in place of a checkpoint. */
 static inline bool
 writ_heads_is_mac(struct writ_view note)
@@ -134,10 +138,10 @@ WRIT_RESULT writ_heads_last(struct writ_heads *heads, struct writ_arena *arena,
     struct writ_head *ret, struct writ_err *err);
 
 /** The last head with a checkpoint, once it is over `size` records. A gateway that lives signs
- * within WRIT_HEADS_AWAIT_US; after that time the last one, whatever it is over. As
+ * within WRIT_HEADS_AWAIT_US; after `most_us` the last one, whatever it is over. As
  * writ_heads_last. Resets the arena. */
-WRIT_RESULT writ_heads_await(struct writ_heads *heads, uint64_t size, struct writ_arena *arena,
-    struct writ_head *ret, struct writ_err *err);
+WRIT_RESULT writ_heads_await(struct writ_heads *heads, uint64_t size, int64_t most_us,
+    struct writ_arena *arena, struct writ_head *ret, struct writ_err *err);
 #define WRIT_HEADS_AWAIT_US INT64_C(1000000)
 
 /** The stored nodes, for proofs. A missing node is WRIT_E_MISMATCH. Borrowed until the heads are

@@ -5,6 +5,7 @@
 
 #include "store/disk/disk.h"
 #include "store/disk/file.h"
+#include "store/disk/heads.h"
 #include "store/read/verify.h"
 
 #include <errno.h>
@@ -32,6 +33,47 @@ copying_wipe(struct copying *c)
     writ_sql_close(c->from);
 }
 
+/* A wait for a state of the ledger that ends with a checkpoint. */
+struct beginning {
+    struct writ_sql *from;
+    struct writ_heads heads;
+    writ_result result;
+    struct writ_err *err;
+};
+
+static bool
+has_begun(void *ctx)
+{
+    struct beginning *b = ctx;
+    struct writ_head all = {0}, covered = {0};
+
+    writ_sql_rollback(b->from);
+    b->result = writ_sql_begin(b->from, WRIT_SQL_READ, b->err);
+    if (writ_is_ok(b->result)) {
+        b->result = writ_heads_at(&b->heads, UINT64_MAX, NULL, &all, b->err);
+    }
+    if (writ_is_ok(b->result)) {
+        b->result = writ_heads_last(&b->heads, NULL, &covered, b->err);
+    }
+    if (b->result.code == WRIT_E_ABSENT) { /* no records, or none that is signed */
+        b->result = WRIT_DONE;
+    }
+    return !writ_is_ok(b->result) || covered.size == all.size;
+}
+
+/* Begins the transaction (1). A gateway that lives signs within the wait; a copy that ends with a
+ * checkpoint needs no mark.key. */
+static WRIT_RESULT
+begin_signed(struct writ_sql *from, struct writ_err *err)
+{
+    struct beginning b = {.from = from, .err = err};
+
+    WRIT_TRY(writ_heads_open(from, &b.heads, err));
+    writ_clock_wait(writ_clock_system(), WRIT_HEADS_AWAIT_US, has_begun, &b);
+    writ_heads_close(&b.heads);
+    return b.result;
+}
+
 static WRIT_RESULT
 begin(const struct writ_backup *b, const char *partial, struct copying *c, struct writ_err *err)
 {
@@ -46,8 +88,7 @@ begin(const struct writ_backup *b, const char *partial, struct copying *c, struc
             "pg_dump: see docs/scaling.md.",
             b->from);
     }
-    WRIT_TRY(
-        writ_sql_execute(c->from, "BEGIN; SELECT name FROM meta LIMIT 1", err)); /* keeps (1) */
+    WRIT_TRY(begin_signed(c->from, err));
     rc = sqlite3_open_v2(partial, &c->to,
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
             SQLITE_OPEN_EXRESCODE,
@@ -129,10 +170,8 @@ make(const struct writ_backup *b, const struct writ_file *partial, const struct 
     struct writ_verify_report *report, struct writ_err *err)
 {
     const char *path = writ_file_path(partial, WRIT_FILE_DATABASE);
-    const struct writ_verify_sources sources = {.path = path,
-        .ring = b->ring,
-        .tail_key = b->tail_key,
-        .signed_all = b->tail_key.ptr != NULL};
+    const struct writ_verify_sources sources = {
+        .path = path, .ring = b->ring, .tail_key = b->tail_key, .signed_all = true};
 
     WRIT_TRY(writ_file_make(partial, err));
     WRIT_TRY(copy(b, path, err));

@@ -1,5 +1,7 @@
 /* backup.h - a copy of a ledger as it is at one moment, made and verified while a gateway writes.
  *
+ * It ends with a signed checkpoint, if a gateway signs one within a second (disk/heads.h).
+ *
  * A copy appears under its name when it is complete, verified and on disk. Until then it is
  * TO.partial, which a later run replaces. */
 #ifndef WRIT_STORE_BACKUP_H
@@ -15,10 +17,10 @@ typedef bool writ_backup_progress(void *ctx, uint64_t done, uint64_t all);
 struct writ_backup {
     const char *from, *to; /* `to` must not exist */
     const struct writ_keyring
-        *ring;                    /* as of writ_verify_ledger; NULL: signatures are not verified */
-    struct writ_view tail_key;    /* with it the last records must be signed or authenticated; as of
-                                     writ_verify_sources */
-    writ_backup_progress *copied; /* in pages; may be NULL */
+        *ring;                 /* as of writ_verify_ledger; NULL: signatures are not verified */
+    struct writ_view tail_key; /* as of writ_verify_sources: with a ring, the last records must be
+                                  signed, or authenticated by it */
+    writ_backup_progress *copied;   /* in pages; may be NULL */
     writ_backup_progress *verified; /* in records; may be NULL */
     void *ctx;                      /* of both */
 };

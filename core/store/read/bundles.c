@@ -297,6 +297,7 @@ static WRIT_RESULT
 open_all(struct making *m)
 {
     WRIT_TRY(writ_proofs_open(m->order->path, m->order->ring, &m->proofs, m->err));
+    writ_proofs_await(m->proofs, !m->order->signs_not);
     m->source = writ_proofs_source(m->proofs);
     m->arena = writ_arena_new(RECORD_ARENA);
     m->out = writ_buf_make(OUT_MAX);

@@ -53,8 +53,12 @@ struct writ_check {
                                        and the first of them */
     uint64_t size;                  /* of the log when the verification began */
     uint64_t signed_size;           /* records that a checkpoint is over, so far */
-    struct writ_view tail_key;      /* for the MAC of the last group; ptr NULL: none */
+    struct writ_view tail_key;      /* for the MACs; ptr NULL: none */
     bool signed_all;                /* records without checkpoint and without that MAC are wrong */
+    int64_t signed_us;              /* time of the last record under the last checkpoint so far;
+                                       INT64_MIN: not known */
+    uint64_t macs, macs_leaf;       /* groups whose MAC does not hold, since the ledger was resumed;
+                                       the first record of the first of them */
     bool lost;                      /* after a gap: the tree cannot be continued */
     uint64_t successors;            /* decisions that follow another one */
     struct {
@@ -117,7 +121,8 @@ void writ_check_record_rest(struct writ_check *v, uint64_t last, uint64_t last_n
 /** Frees the memory of the checks. */
 void writ_check_record_wipe(struct writ_check *v);
 
-/* ---- check_tree.c: each group has its nodes, and a trusted checkpoint over them ---- */
+/* ---- check_tree.c: each group has its nodes, and a trusted checkpoint over them, or a MAC where a
+ * gateway writes one ---- */
 
 /** Adds the body of the present record, number `leaf`, to the tree; at the end of a group checks
  * its checkpoint. After a gap nothing can be checked, and nothing more is reported. WRIT_OK
@@ -133,7 +138,8 @@ WRIT_RESULT writ_check_tree_stored(
  */
 WRIT_RESULT writ_check_tree_tail(struct writ_check *v);
 
-/** After the last record: names the checkpoints that no later one vouches for. */
+/** After the last record: names the checkpoints that no later one vouches for, and the groups whose
+ * MAC does not hold. */
 void writ_check_tree_end(struct writ_check *v);
 
 /* ---- check_removed.c: records that were removed from the ledger ---- */

@@ -763,6 +763,9 @@ check_fact(struct writ_check *v, const struct writ_json *value)
     if (fact.event == WRIT_FACT_DELEGATED || fact.event == WRIT_FACT_DELEGATION_REVOKED) {
         return writ_check_delegation_fact(v, &fact);
     }
+    if (fact.event == WRIT_FACT_RESUMED) {
+        v->macs = 0; /* an operator has taken the records before it, also under a lost mark.key */
+    }
     return fact.event == WRIT_FACT_ARCHIVED ? check_archived(v, fact.data) : WRIT_DONE;
 }
 

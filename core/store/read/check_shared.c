@@ -25,9 +25,12 @@ static const char lost_text[] =
     "SELECT (SELECT count(*) FROM claim WHERE key = ?1) + (SELECT count(*) FROM record "
     "WHERE leaf > ?2 AND ((kind = 2 AND (flags & 4) <> 0) OR time_us >= ?3))";
 
+/* A gateway signs each group, which others read at once; only a copy (slot 0) has those of a file.
+ */
 static const char heads_text[] =
-    WRIT_SQL_MANY "SELECT h.leaf FROM head AS h LEFT JOIN gateway AS g ON g.epoch = h.epoch "
-                  "WHERE g.epoch IS NULL ORDER BY h.leaf";
+    WRIT_SQL_MANY "SELECT h.leaf, g.epoch FROM head AS h LEFT JOIN gateway AS g ON g.epoch = "
+                  "h.epoch WHERE g.epoch IS NULL OR (g.slot <> 0 AND NOT " WRIT_HEADS_NOTED ") "
+                  "ORDER BY h.leaf";
 
 static const char waits_text[] =
     WRIT_SQL_MANY "SELECT w.leaf FROM wait AS w LEFT JOIN record AS r ON r.leaf = w.leaf "
@@ -117,8 +120,10 @@ take_claim(struct writ_check *v, struct writ_sql_statement *s)
 static void
 take_head(struct writ_check *v, struct writ_sql_statement *s)
 {
-    writ_check_problem(v, (uint64_t)writ_sql_int(s, 0),
-        "its group is of an epoch that no gateway had (column `epoch` of `head`)");
+    writ_check_problem(v, (uint64_t)writ_sql_int(s, 0), "%s",
+        writ_sql_is_null(s, 1)
+            ? "its group is of an epoch that no gateway had (column `epoch` of `head`)"
+            : "its group has no checkpoint, and gateways that share a ledger sign each");
 }
 
 static void

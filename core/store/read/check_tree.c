@@ -1,7 +1,13 @@
 /* The tree grows with every body. At the end of a group its nodes are compared with the stored
  * ones, and its root with the checkpoint, if it has one. After a gap the tree cannot be checked any
- * more. */
+ * more.
+ *
+ * A MAC in place of a checkpoint takes nothing from the records: a later checkpoint is over them.
+ * But a checkpoint that was replaced is gone, and with it what it said at its time. Where no
+ * gateway leaves a MAC, it is found without any key; elsewhere by the key of the MACs. */
 #include "store/read/check.h"
+
+#define UNKNOWN_US INT64_MIN /* the time of a record that was removed */
 
 /* The head of the group that begins with the present record. */
 static WRIT_RESULT
@@ -57,20 +63,40 @@ judge_late(struct writ_check *v, bool is_late)
     }
 }
 
+/* Reports a group that a gateway signs. Those that follow it are judged as if it were signed. */
+static void
+check_place(struct writ_check *v, int64_t last_us)
+{
+    bool is_late = v->signed_us != UNKNOWN_US && last_us != UNKNOWN_US &&
+                   last_us - v->signed_us >= WRIT_HEADS_SIGN_US;
+
+    if (v->report->is_signed && (v->group_leaf == 0 || is_late)) {
+        writ_check_problem(
+            v, v->group_leaf, "its group has a MAC where a gateway signs a checkpoint");
+        v->signed_us = last_us;
+    }
+}
+
 /* A group without a checkpoint: the next one is over it, or it is one of the last. */
 static WRIT_RESULT
-check_mac(struct writ_check *v, struct writ_view mac)
+check_mac(struct writ_check *v, struct writ_view mac, int64_t last_us)
 {
     writ_result result;
 
-    if (v->group_end != v->size || v->tail_key.ptr == NULL) {
+    check_place(v, last_us);
+    if (v->tail_key.ptr == NULL) {
         return WRIT_DONE;
     }
     result = writ_heads_check_mac(&v->trust, v->tail_key, &v->edge, mac, v->err);
     if (result.code != WRIT_E_MISMATCH) {
         WRIT_TRY(result);
     }
-    v->report->tail_checked = writ_is_ok(result);
+    if (v->group_end == v->size) {
+        v->report->tail_checked = writ_is_ok(result);
+    } else if (!writ_is_ok(result)) {
+        v->macs_leaf = v->macs == 0 ? v->group_leaf : v->macs_leaf;
+        v->macs++;
+    }
     return WRIT_DONE;
 }
 
@@ -101,7 +127,7 @@ believe(struct writ_check *v, struct writ_view note, struct writ_checkpoint *che
  * their root. After a change the check continues with the stored tree, so that it finds the next
  * change too. */
 static WRIT_RESULT
-end_group(struct writ_check *v)
+end_group(struct writ_check *v, int64_t last_us)
 {
     struct writ_tree_source source = writ_heads_source(&v->heads);
     struct writ_checkpoint checkpoint = {0};
@@ -123,10 +149,11 @@ end_group(struct writ_check *v)
         WRIT_TRY(edge);
     }
     if (writ_heads_is_mac(head.note)) {
-        return check_mac(v, head.note);
+        return check_mac(v, head.note, last_us);
     }
     v->report->checkpoints++;
     v->signed_size = v->group_end;
+    v->signed_us = last_us;
     WRIT_TRY(believe(v, head.note, &checkpoint, &is_read));
     WRIT_TRY(writ_tree_root(&v->edge, &root, v->err));
     writ_check_expect(v,
@@ -135,8 +162,8 @@ end_group(struct writ_check *v)
     return WRIT_DONE;
 }
 
-WRIT_RESULT
-writ_check_tree_stored(struct writ_check *v, const struct writ_digest *digest, uint64_t leaf)
+static WRIT_RESULT
+add(struct writ_check *v, const struct writ_digest *digest, uint64_t leaf, int64_t time_us)
 {
     if (leaf == v->group_end && !v->lost) {
         WRIT_TRY(begin_group(v, leaf));
@@ -147,7 +174,13 @@ writ_check_tree_stored(struct writ_check *v, const struct writ_digest *digest, u
     }
     WRIT_TRY(writ_tree_grow(&v->edge, digest, &v->nodes, v->err));
     WRIT_TRY(writ_buf_check(&v->nodes, v->err));
-    return leaf + 1 == v->group_end ? end_group(v) : WRIT_DONE;
+    return leaf + 1 == v->group_end ? end_group(v, time_us) : WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_check_tree_stored(struct writ_check *v, const struct writ_digest *digest, uint64_t leaf)
+{
+    return add(v, digest, leaf, UNKNOWN_US);
 }
 
 WRIT_RESULT
@@ -156,7 +189,7 @@ writ_check_tree_add(struct writ_check *v, struct writ_view body, uint64_t leaf)
     struct writ_digest digest;
 
     WRIT_TRY(writ_tree_leaf(body, &digest, v->err));
-    return writ_check_tree_stored(v, &digest, leaf);
+    return add(v, &digest, leaf, v->row.time_us);
 }
 
 /* Whether a checkpoint that was made meanwhile is over all records that were verified. */
@@ -169,7 +202,7 @@ check_covered(struct writ_check *v, struct writ_arena *arena)
     struct writ_tree_proof proof;
     struct writ_digest root;
 
-    WRIT_TRY(writ_heads_await(&v->heads, v->size, arena, &head, v->err));
+    WRIT_TRY(writ_heads_await(&v->heads, v->size, WRIT_HEADS_AWAIT_US, arena, &head, v->err));
     WRIT_TRY(writ_heads_believe(&v->trust, head.note, true, &checkpoint, v->err));
     WRIT_TRY(writ_tree_root(&v->edge, &root, v->err));
     WRIT_TRY(writ_tree_prove_consistency(&source, v->size, checkpoint.size, &proof, v->err));
@@ -211,6 +244,13 @@ writ_check_tree_end(struct writ_check *v)
 {
     if (v->size > v->signed_size) {
         v->report->unsigned_records = v->size - v->signed_size;
+    }
+    if (v->macs > 0) {
+        writ_check_problem(v, v->macs_leaf,
+            "%llu groups from here on have neither a checkpoint nor a MAC of mark.key: a "
+            "checkpoint "
+            "was replaced, or mark.key was another one then",
+            (unsigned long long)v->macs);
     }
     if (v->late > 0) {
         writ_check_problem(v, v->late_leaf,

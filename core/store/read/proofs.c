@@ -13,6 +13,7 @@ struct writ_proofs {
     struct writ_heads_trust trust;
     struct writ_arena *arena; /* of the head */
     struct writ_buf pinned;   /* the checkpoint that counts as the last one; empty: none */
+    int64_t await_us;         /* for a checkpoint over the last records */
 };
 
 void
@@ -37,6 +38,7 @@ writ_proofs_open(const char *path, const struct writ_keyring *ring, struct writ_
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the tree of a ledger");
     }
     proofs->pinned = writ_buf_make(WRIT_NOTE_BYTES_MAX);
+    proofs->await_us = WRIT_HEADS_AWAIT_US;
     WRIT_TRY(writ_disk_connect_reader(path, &proofs->sql, err));
     WRIT_TRY(writ_heads_open(proofs->sql, &proofs->heads, err));
     WRIT_TRY(writ_heads_trust(proofs->sql, ring, &proofs->trust, err));
@@ -50,6 +52,12 @@ writ_proofs_origin(const struct writ_proofs *proofs)
     return writ_buf_view(&proofs->trust.origin);
 }
 
+void
+writ_proofs_await(struct writ_proofs *proofs, bool waits)
+{
+    proofs->await_us = waits ? WRIT_HEADS_AWAIT_US : 0;
+}
+
 /* The checkpoint over the records that are there now. */
 static WRIT_RESULT
 await_head(struct writ_proofs *proofs, struct writ_head *ret, struct writ_err *err)
@@ -57,7 +65,7 @@ await_head(struct writ_proofs *proofs, struct writ_head *ret, struct writ_err *e
     struct writ_head head = {0};
 
     WRIT_TRY(writ_heads_at(&proofs->heads, UINT64_MAX, NULL, &head, err));
-    return writ_heads_await(&proofs->heads, head.size, proofs->arena, ret, err);
+    return writ_heads_await(&proofs->heads, head.size, proofs->await_us, proofs->arena, ret, err);
 }
 
 WRIT_RESULT

@@ -31,6 +31,10 @@ writ_proofs_release(struct writ_proofs **proofs)
 /** The origin of the ledger's checkpoints. Borrowed until close. */
 struct writ_view writ_proofs_origin(const struct writ_proofs *proofs);
 
+/** Whether writ_proofs_head waits for the gateway that signs; it does. When that one cannot write,
+ * do not. */
+void writ_proofs_await(struct writ_proofs *proofs, bool waits);
+
 /**
  * Gives the last checkpoint, which covers all records, or the pinned one. A gateway signs some
  * milliseconds after it wrote (write/signing.h), for which this waits; when none signs, as after a

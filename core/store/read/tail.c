@@ -88,10 +88,16 @@ writ_tail_size(struct writ_tail *tail, uint64_t *ret, struct writ_err *err)
     return read_number(tail->size, ret, err);
 }
 
+WRIT_RESULT
+writ_tail_all(struct writ_tail *tail, uint64_t *ret, struct writ_err *err)
+{
+    return read_number(tail->all, ret, err);
+}
+
 /* A wait until the records that were there when it began are signed. */
 struct settling {
     struct writ_tail *tail;
-    uint64_t all;
+    uint64_t all, size;
     writ_result result;
     struct writ_err *err;
 };
@@ -100,20 +106,21 @@ static bool
 is_settled(void *ctx)
 {
     struct settling *s = ctx;
-    uint64_t size = 0;
 
-    s->result = writ_tail_size(s->tail, &size, s->err);
-    return !writ_is_ok(s->result) || size >= s->all;
+    s->result = writ_tail_size(s->tail, &s->size, s->err);
+    return !writ_is_ok(s->result) || s->size >= s->all;
 }
 
 WRIT_RESULT
-writ_tail_settle(struct writ_tail *tail, struct writ_err *err)
+writ_tail_settle(struct writ_tail *tail, bool *ret, struct writ_err *err)
 {
     struct settling s = {.tail = tail, .err = err};
 
-    WRIT_TRY(read_number(tail->all, &s.all, err));
+    WRIT_TRY(writ_tail_all(tail, &s.all, err));
     writ_clock_wait(writ_clock_system(), SIGNED_US, is_settled, &s);
-    return s.result;
+    WRIT_TRY(s.result);
+    *ret = s.size >= s.all;
+    return WRIT_DONE;
 }
 
 WRIT_RESULT

@@ -37,9 +37,11 @@ writ_tail_release(struct writ_tail **tail)
 /** The number of records that a signed checkpoint is over: only these are read (write/signing.h).
  * WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM. */
 WRIT_RESULT writ_tail_size(struct writ_tail *tail, uint64_t *ret, struct writ_err *err);
-/** Waits until the present records are signed; at most a second, for a gateway may not live. As
- * writ_tail_size. */
-WRIT_RESULT writ_tail_settle(struct writ_tail *tail, struct writ_err *err);
+/** The number of records, signed or not. As writ_tail_size. */
+WRIT_RESULT writ_tail_all(struct writ_tail *tail, uint64_t *ret, struct writ_err *err);
+/** Waits until the present records are signed, and tells whether they are; at most a second, for a
+ * gateway may not live. As writ_tail_size. */
+WRIT_RESULT writ_tail_settle(struct writ_tail *tail, bool *ret, struct writ_err *err);
 /** The first record of the ledger: earlier ones are in an archive. As writ_tail_size. */
 WRIT_RESULT writ_tail_first(struct writ_tail *tail, uint64_t *ret, struct writ_err *err);
 /** The origin of the ledger's checkpoints. Borrowed until close. */

@@ -313,6 +313,7 @@ verify_once(const struct writ_verify_sources *sources,
     struct writ_check v = {
         .report = report,
         .before_us = INT64_MIN,
+        .signed_us = INT64_MIN,
         .bodies = UINT64_MAX,
         .pool = writ_buf_make(SIZE_MAX),
         .scratch = writ_buf_make(WRIT_PROFILE_MAX_PREIMAGE),

@@ -24,10 +24,21 @@ writ_signing_wipe(struct writ_ledger *ledger)
 
 /* ---- groups ---- */
 
-static bool
-is_due(const struct writ_ledger *ledger, int64_t since_us)
+/* The time of the last record of the group. */
+static int64_t
+last_us(const struct writ_group *group)
 {
-    return since_us == 0 || writ_clock_mono_us(ledger->options.clock) - since_us >= WRIT_SIGNING_US;
+    return group->rows[group->rows_n - 1].row.time_us;
+}
+
+static bool
+is_due(const struct writ_ledger *ledger)
+{
+    const struct writ_ledger_signing *signing = &ledger->signing;
+    int64_t since_us = writ_clock_mono_us(ledger->options.clock) - signing->signed_us;
+
+    return signing->signed_us == 0 || since_us >= WRIT_HEADS_SIGN_US ||
+           last_us(&ledger->group) - signing->covered_us >= WRIT_HEADS_SIGN_US;
 }
 
 WRIT_RESULT
@@ -38,7 +49,7 @@ writ_signing_note(struct writ_ledger *ledger, struct writ_err *err)
     uint8_t mac[WRIT_HEADS_MAC];
 
     writ_buf_clear(&group->note);
-    signing->is_signed = !signing->together || is_due(ledger, signing->signed_us);
+    signing->is_signed = !signing->together || is_due(ledger);
     if (signing->is_signed) {
         return writ_heads_sign(&ledger->trust, &group->edge, &group->note, err);
     }
@@ -48,12 +59,13 @@ writ_signing_note(struct writ_ledger *ledger, struct writ_err *err)
 }
 
 static void
-note_signed(struct writ_ledger *ledger)
+note_signed(struct writ_ledger *ledger, int64_t covered_us)
 {
     struct writ_ledger_signing *signing = &ledger->signing;
 
     signing->signed_us = writ_clock_mono_us(ledger->options.clock);
     signing->since_us = signing->tried_us = 0;
+    signing->covered_us = covered_us;
 }
 
 void
@@ -62,7 +74,7 @@ writ_signing_written(struct writ_ledger *ledger)
     struct writ_ledger_signing *signing = &ledger->signing;
 
     if (signing->is_signed) {
-        note_signed(ledger);
+        note_signed(ledger, last_us(&ledger->group));
         return;
     }
     signing->leaf = ledger->log.edge.size; /* the edge is still that before the group */
@@ -88,7 +100,7 @@ writ_signing_sign(struct writ_ledger *ledger, uint64_t leaf, struct writ_err *er
 
     WRIT_TRY(writ_heads_sign(&ledger->trust, &ledger->log.edge, &note, err));
     WRIT_TRY(write_note(ledger, leaf, writ_buf_view(&note), err));
-    note_signed(ledger);
+    note_signed(ledger, ledger->log.edge_us);
     return WRIT_DONE;
 }
 
@@ -98,7 +110,7 @@ due_us(const struct writ_ledger *ledger)
     const struct writ_ledger_signing *signing = &ledger->signing;
 
     return signing->tried_us != 0 ? signing->tried_us + ledger->options.retry_us
-                                  : signing->since_us + WRIT_SIGNING_US;
+                                  : signing->since_us + WRIT_HEADS_SIGN_US;
 }
 
 bool

@@ -1,10 +1,12 @@
 /* signing.h - when the checkpoint of a group is signed.
  *
  * A signature takes longer than all else of a small group. With a key for the tail (options.h), a
- * group within WRIT_SIGNING_US of the last checkpoint has a MAC of the tree in its place
+ * group within WRIT_HEADS_SIGN_US of the last checkpoint has a MAC of the tree in its place
  * (disk/heads.h). The next group after that time is signed, or, when none comes, the row of the
  * last one; so is the last one of a ledger that is closed. A checkpoint is over all records before
- * it, so every record is signed some milliseconds after it is on disk.
+ * it, so every record is signed some milliseconds after it is on disk. The time counts on the
+ * monotonic clock and between the records: a verification can then tell a MAC that no gateway
+ * wrote there (read/check_tree.c).
  *
  * A ledger that was killed ends with groups that have a MAC. The next opening checks the last MAC,
  * which covers them all, and signs them; without the key it opens only to be resumed. */
@@ -12,8 +14,6 @@
 #define WRIT_STORE_SIGNING_H
 
 #include "store/write/store.h"
-
-#define WRIT_SIGNING_US INT64_C(20000) /* between two signatures */
 
 /** Takes the key from the options. */
 void writ_signing_init(struct writ_ledger *ledger);

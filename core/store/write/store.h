@@ -150,12 +150,13 @@ struct writ_ledger_log {
 /** Groups whose checkpoint is still to be signed. signing.c's. */
 struct writ_ledger_signing {
     uint8_t key[WRIT_LEDGER_TAIL_KEY];
-    bool together;     /* there is a key, and no other gateway writes */
-    bool is_signed;    /* the group that is being written has a checkpoint */
-    int64_t signed_us; /* monotonic: the last checkpoint; 0: none yet */
-    int64_t since_us;  /* monotonic: the first group after it; 0: there is none */
-    int64_t tried_us;  /* monotonic: signing them failed then; 0: it did not */
-    uint64_t leaf;     /* the row of the last of them */
+    bool together;      /* there is a key, and no other gateway writes */
+    bool is_signed;     /* the group that is being written has a checkpoint */
+    int64_t signed_us;  /* monotonic: the last checkpoint; 0: none yet */
+    int64_t covered_us; /* time of the last record under it */
+    int64_t since_us;   /* monotonic: the first group after it; 0: there is none */
+    int64_t tried_us;   /* monotonic: signing them failed then; 0: it did not */
+    uint64_t leaf;      /* the row of the last of them */
 };
 
 /** For how long keys are claimed. keeping.c's. */

@@ -10,6 +10,8 @@
 #include "store/read/verify.h"
 #include "store/write/signing.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,7 +123,7 @@ START_TEST(groups_within_milliseconds_are_signed_together)
     writ_kit_open(&kit);
     writ_kit_run(&kit, (spec){.argument = "1"});
     writ_kit_run(&kit, (spec){.argument = "2"});
-    writ_kit_pass(&kit, WRIT_SIGNING_US);
+    writ_kit_pass(&kit, WRIT_HEADS_SIGN_US);
     writ_kit_run(&kit, (spec){.argument = "3"});
     writ_kit_close(&kit);
     ck_assert_uint_eq(notes(&kit, lengths), 6);
@@ -158,7 +160,7 @@ START_TEST(idle_writer_signs_the_last_group)
     writ_kit_open(&kit);
     writ_kit_run(&kit, (spec){.argument = "1"});
     ck_assert(!is_last_signed(&kit));
-    writ_kit_pass(&kit, WRIT_SIGNING_US);
+    writ_kit_pass(&kit, WRIT_HEADS_SIGN_US);
     for (int i = 0; i < 5000 && !is_last_signed(&kit); i++) {
         (void)usleep(1000);
     }
@@ -252,7 +254,10 @@ START_TEST(verification_tells_how_many_records_are_not_signed_yet)
     ck_assert_uint_eq(report.problems, 0);
     ck_assert_uint_eq(report.unsigned_records, 5);
     ck_assert(report.tail_checked);
-    ck_assert_uint_eq(verified(&kit, other_key).problems, 1);
+    report = verified(&kit, other_key);
+    ck_assert_uint_eq(report.problems, 2); /* the last MAC, and those before it */
+    ck_assert_uint_eq(report.list[0].leaf, 1);
+    ck_assert_uint_eq(report.list[1].leaf, 1);
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -273,12 +278,116 @@ START_TEST(unsigned_records_are_a_problem_without_their_key)
     ck_assert_uint_eq(report.list[0].leaf, 1);
     writ_kit_sql(&kit, "UPDATE head SET note = zeroblob(32)");
     ck_assert_ok(writ_verify_joined(&sources, NULL, NULL, &report, NULL));
-    ck_assert_uint_eq(report.problems, 1);
+    ck_assert_uint_eq(report.problems, 2); /* the first group is always signed */
     ck_assert_uint_eq(report.list[0].leaf, 0);
+    ck_assert_uint_eq(report.list[1].leaf, 0);
     sources.ring = NULL; /* signatures are not asked for */
     ck_assert_ok(writ_verify_joined(&sources, NULL, NULL, &report, NULL));
     ck_assert_uint_eq(report.problems, 0);
     ck_assert_uint_eq(report.unsigned_records, 6);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* ---- a checkpoint that was replaced ---- */
+
+/* Four calls, of which the first and the third follow a rest, and a ledger that is closed. Leaves
+ * 0, 4 and 7 begin groups with a checkpoint. */
+static void
+leave_signed(struct writ_kit *kit)
+{
+    writ_kit_init(kit);
+    writ_kit_sign_together(kit);
+    writ_kit_open(kit);
+    writ_kit_run(kit, (spec){.argument = "1"});
+    writ_kit_run(kit, (spec){.argument = "2"});
+    writ_kit_pass(kit, WRIT_HEADS_SIGN_US);
+    writ_kit_run(kit, (spec){.argument = "3"});
+    writ_kit_run(kit, (spec){.argument = "4"});
+    writ_kit_close(kit);
+    ck_assert_uint_eq(verified(kit, kit->options.tail_key).problems, 0);
+}
+
+static void
+replace(struct writ_kit *kit, unsigned long long leaf)
+{
+    char sql[128];
+
+    (void)snprintf(
+        sql, sizeof sql, "UPDATE head SET note = randomblob(32) WHERE leaf = %llu", leaf);
+    writ_kit_sql(kit, sql);
+}
+
+START_TEST(replaced_checkpoint_is_found_by_its_place)
+{
+    struct writ_verify_report report;
+    struct writ_kit kit;
+
+    leave_signed(&kit);
+    replace(&kit, 4);
+    report = verified(&kit, (struct writ_view){0}); /* with the public keys alone */
+    ck_assert_uint_eq(report.problems, 1);
+    ck_assert_uint_eq(report.list[0].leaf, 4);
+    ck_assert_uint_eq(report.unsigned_records, 0);
+    replace(&kit, 0);
+    report = verified(&kit, (struct writ_view){0});
+    ck_assert_uint_gt(report.problems, 1);
+    ck_assert_uint_eq(report.list[0].leaf, 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(mac_that_does_not_hold_is_found_by_the_key)
+{
+    struct writ_verify_report report;
+    struct writ_kit kit;
+
+    leave_signed(&kit);
+    replace(&kit, 1);
+    replace(&kit, 2);
+    ck_assert_uint_eq(verified(&kit, (struct writ_view){0}).problems, 0);
+    report = verified(&kit, kit.options.tail_key);
+    ck_assert_uint_eq(report.problems, 1);
+    ck_assert_uint_eq(report.list[0].leaf, 1);
+    ck_assert_msg(strstr(report.list[0].what, "2 groups") != NULL, "%s", report.list[0].what);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+START_TEST(macs_of_a_lost_key_are_taken_when_the_ledger_is_resumed)
+{
+    struct writ_kit kit;
+
+    leave_signed(&kit);
+    ck_assert_uint_eq(verified(&kit, other_key).problems, 1);
+    kit.options.tail_key = other_key;
+    kit.options.resume = true;
+    writ_kit_open(&kit);
+    kit.options.resume = false;
+    writ_kit_run(&kit, (spec){.argument = "5", .boundary = "later"});
+    writ_kit_run(&kit, (spec){.argument = "6", .boundary = "later"});
+    writ_kit_close(&kit);
+    ck_assert_uint_eq(verified(&kit, other_key).problems, 0);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* The clocks do not go together: the time of day is set forward. */
+START_TEST(group_long_after_the_last_record_is_signed)
+{
+    struct writ_kit kit;
+    size_t before;
+
+    writ_kit_init(&kit);
+    writ_kit_sign_together(&kit);
+    writ_kit_open(&kit);
+    writ_kit_run(&kit, (spec){.argument = "1"});
+    before = macs(&kit);
+    atomic_fetch_add(&kit.wall_us, WRIT_HEADS_SIGN_US);
+    writ_kit_run(&kit, (spec){.argument = "2"});
+    ck_assert_uint_eq(macs(&kit), before + 1); /* its outcome */
+    writ_kit_close(&kit);
+    ck_assert_uint_eq(verified(&kit, kit.options.tail_key).problems, 0);
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -297,7 +406,7 @@ call_once_more(void *ctx, uint64_t done, uint64_t all)
     (void)done;
     (void)all;
     if (more->argument != NULL) {
-        writ_kit_pass(more->kit, WRIT_SIGNING_US);
+        writ_kit_pass(more->kit, WRIT_HEADS_SIGN_US);
         writ_kit_run(more->kit, (spec){.argument = WRIT_TAKE(more->argument)});
     }
     return true;
@@ -325,7 +434,8 @@ START_TEST(checkpoint_that_is_made_meanwhile_is_over_the_last_records)
     sources.tail_key = other_key; /* mark.key was exchanged under the gateway */
     more = (struct more){&kit, "3"};
     ck_assert_ok(writ_verify_joined(&sources, call_once_more, &more, &report, NULL));
-    ck_assert_uint_eq(report.problems, 0);
+    ck_assert_uint_eq(report.unsigned_records, 0);
+    ck_assert_uint_le(report.problems, 1); /* MACs before it: the idle writer may have signed */
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -345,6 +455,9 @@ START_TEST(proofs_and_exports_end_at_the_last_checkpoint)
     ck_assert_uint_eq(size, 1);
     ck_assert_ok(writ_proofs_open(kit.path, kit.ring, &proofs, NULL));
     ck_assert_ok(writ_proofs_head(proofs, &head, &note, NULL)); /* waits for a while */
+    ck_assert_uint_eq(head.size, 1);
+    writ_proofs_await(proofs, false);
+    ck_assert_ok(writ_proofs_head(proofs, &head, &note, NULL));
     ck_assert_uint_eq(head.size, 1);
     writ_kit_open(&kit);
     ck_assert_ok(writ_proofs_head(proofs, &head, &note, NULL));
@@ -412,6 +525,9 @@ WRIT_UNIT_MAIN("signing", groups_within_milliseconds_are_signed_together,
     killed_ledger_without_its_key_opens_only_to_be_resumed, forged_mac_is_refused,
     record_of_an_unsigned_group_is_under_the_next_checkpoint,
     verification_tells_how_many_records_are_not_signed_yet,
-    unsigned_records_are_a_problem_without_their_key,
+    unsigned_records_are_a_problem_without_their_key, replaced_checkpoint_is_found_by_its_place,
+    mac_that_does_not_hold_is_found_by_the_key,
+    macs_of_a_lost_key_are_taken_when_the_ledger_is_resumed,
+    group_long_after_the_last_record_is_signed,
     checkpoint_that_is_made_meanwhile_is_over_the_last_records,
     proofs_and_exports_end_at_the_last_checkpoint, group_without_a_signature_gets_that_of_a_new_key)
