@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARENA_BLOCK 16384 /* most requests need one */
+#define ARENA_FIRST 5632  /* what waits longest, the request of an event stream, needs no more */
+#define ARENA_NEXT  10240 /* most requests need these two */
+#define ARENA_BLOCK 16384 /* those after them */
 #define ARENA_SMALL 1024  /* most sessions need one */
 #define ARENA_ALIGN 16
 
@@ -83,7 +85,9 @@ struct block {
 
 struct writ_arena {
     struct block *head; /* the block that is being filled; the oldest is the last of the list */
-    size_t given, max, block;
+    struct block *kept; /* by a reset, for the next use; or NULL */
+    size_t given, max;
+    bool small;
 };
 
 static struct block *
@@ -103,7 +107,7 @@ block_new(size_t size)
 }
 
 static struct writ_arena *
-arena_of(size_t max, size_t block)
+arena_of(size_t max, bool small)
 {
     struct writ_arena *arena = writ_alloc(sizeof *arena);
 
@@ -111,8 +115,8 @@ arena_of(size_t max, size_t block)
         return NULL;
     }
     arena->max = max;
-    arena->block = block;
-    arena->head = block_new(block);
+    arena->small = small;
+    arena->head = block_new(small ? ARENA_SMALL : ARENA_FIRST);
     if (arena->head == NULL) {
         writ_free(arena);
         return NULL;
@@ -123,13 +127,13 @@ arena_of(size_t max, size_t block)
 struct writ_arena *
 writ_arena_new(size_t max)
 {
-    return arena_of(max, ARENA_BLOCK);
+    return arena_of(max, false);
 }
 
 struct writ_arena *
 writ_arena_new_small(size_t max)
 {
-    return arena_of(max, ARENA_SMALL);
+    return arena_of(max, true);
 }
 
 void
@@ -143,7 +147,21 @@ writ_arena_free(struct writ_arena *arena)
         free(arena->head);
         arena->head = next;
     }
+    free(arena->kept);
     writ_free(arena);
+}
+
+/* Keeps the largest block that is not larger than usual. */
+static void
+keep_or_free(struct writ_arena *arena, struct block *block)
+{
+    struct block *other = block;
+
+    if (block->size <= ARENA_BLOCK && (arena->kept == NULL || arena->kept->size < block->size)) {
+        other = arena->kept;
+        arena->kept = block;
+    }
+    free(other);
 }
 
 void
@@ -151,11 +169,42 @@ writ_arena_reset(struct writ_arena *arena)
 {
     while (arena->head->next != NULL) {
         struct block *next = arena->head->next;
-        free(arena->head);
+        keep_or_free(arena, arena->head);
         arena->head = next;
     }
     arena->head->used = 0;
     arena->given = 0;
+}
+
+void
+writ_arena_give_back(struct writ_arena *arena)
+{
+    free(arena->kept);
+    arena->kept = NULL;
+}
+
+static size_t
+next_size(const struct writ_arena *arena)
+{
+    if (arena->small) {
+        return ARENA_SMALL;
+    }
+    return arena->head->next == NULL ? ARENA_NEXT : ARENA_BLOCK;
+}
+
+/* The kept block, or a new one, with room for `need` bytes. */
+static struct block *
+block_for(struct writ_arena *arena, size_t need)
+{
+    struct block *kept = arena->kept;
+    size_t size = next_size(arena);
+
+    if (kept != NULL && kept->size >= need) {
+        arena->kept = NULL;
+        kept->used = 0;
+        return kept;
+    }
+    return block_new(need > size ? need : size);
 }
 
 static size_t
@@ -179,7 +228,7 @@ writ_arena_get(struct writ_arena *arena, size_t size)
         return NULL;
     }
     if (need > block->size - block->used) {
-        struct block *fresh = block_new(need > arena->block ? need : arena->block);
+        struct block *fresh = block_for(arena, need);
         if (fresh == NULL) {
             return NULL;
         }

@@ -59,8 +59,11 @@ writ_arena_release(struct writ_arena **arena)
     writ_arena_free(*arena);
 }
 
-/** Forgets all allocations so far and keeps the first block for the next use. */
+/** Forgets all allocations so far and keeps the first block, and one more, for the next use. */
 void writ_arena_reset(struct writ_arena *arena);
+
+/** Frees what a reset has kept and nothing has used since: for what now waits long. */
+void writ_arena_give_back(struct writ_arena *arena);
 
 /** `size` bytes aligned for any object, not zeroed; NULL when memory or the maximum is exhausted.
  * Lives until the arena is reset or freed. */

@@ -14,6 +14,7 @@
 
 #define SLICE_MAX                                                                                  \
     65536 /* bytes given to llhttp at once: the measure of framing is taken after each */
+#define FIELDS_FIRST 8 /* most heads have fewer */
 
 enum scan {
     SCAN_START = 0, /* before the first byte of the head */
@@ -41,9 +42,9 @@ struct writ_http_response {
     size_t head_bytes, framing;
     uint64_t body_max, body_seen;
     struct writ_buf head;
-    struct span at[WRIT_HTTP_FIELDS_MAX];
-    struct writ_header fields[WRIT_HTTP_FIELDS_MAX];
-    size_t count;
+    struct span *at; /* and fields: `room` each */
+    struct writ_header *fields;
+    size_t count, room;
     struct writ_http_head shown; /* the head as it was reported */
 };
 
@@ -203,6 +204,30 @@ keep(struct writ_http_response *r, const char *ptr, size_t len, uint32_t *grown)
                : fail(r, WRIT_HTTP_NO_RESOURCES, "no memory for a head");
 }
 
+/* Room for twice as many fields; false: no memory. */
+static bool
+grow(struct writ_http_response *r)
+{
+    size_t room = r->room == 0 ? FIELDS_FIRST : r->room * 2;
+    struct span *at = writ_realloc(r->at, room * sizeof *at);
+    struct writ_header *fields;
+
+    if (at == NULL) {
+        return false;
+    }
+    r->at = at;
+    fields = writ_realloc(r->fields, room * sizeof *fields);
+    if (fields == NULL) {
+        return false;
+    }
+    r->fields = fields;
+    for (size_t i = r->room; i < room; i++) {
+        at[i] = (struct span){0};
+    }
+    r->room = room;
+    return true;
+}
+
 static int
 on_header_field(llhttp_t *parser, const char *ptr, size_t len)
 {
@@ -211,6 +236,9 @@ on_header_field(llhttp_t *parser, const char *ptr, size_t len)
 
     if (!r->has_head && r->count == WRIT_HTTP_FIELDS_MAX) {
         return fail(r, WRIT_HTTP_HEAD_TOO_LARGE, "too many header fields");
+    }
+    if (!r->has_head && r->count == r->room && !grow(r)) {
+        return fail(r, WRIT_HTTP_NO_RESOURCES, "no memory for a head");
     }
     span = &r->at[r->has_head ? 0 : r->count];
     if (!r->has_head && span->name_len == 0) {
@@ -389,7 +417,7 @@ begin_head(struct writ_http_response *r)
     r->scan = SCAN_START;
     r->head_bytes = 0;
     r->interim = false;
-    for (size_t i = 0; i < r->count + 1 && i < WRIT_HTTP_FIELDS_MAX; i++) {
+    for (size_t i = 0; i < r->count + 1 && i < r->room; i++) {
         r->at[i] = (struct span){0};
     }
     r->count = 0;
@@ -523,12 +551,17 @@ writ_http_response_new(const struct writ_http_response_events *events, void *ctx
 {
     struct writ_http_response *r = writ_alloc(sizeof *r);
 
-    if (r != NULL) {
-        r->events = events;
-        r->ctx = ctx;
-        r->head = writ_buf_make(WRIT_HTTP_HEAD_MAX);
-        writ_http_response_begin(r, false, 0);
+    if (r == NULL) {
+        return NULL;
     }
+    if (!grow(r)) { /* a trailer writes to at[0] */
+        writ_http_response_free(r);
+        return NULL;
+    }
+    r->events = events;
+    r->ctx = ctx;
+    r->head = writ_buf_make(WRIT_HTTP_HEAD_MAX);
+    writ_http_response_begin(r, false, 0);
     return r;
 }
 
@@ -537,6 +570,8 @@ writ_http_response_free(struct writ_http_response *r)
 {
     if (r != NULL) {
         writ_buf_wipe(&r->head);
+        writ_free(r->at);
+        writ_free(r->fields);
         writ_free(r);
     }
 }

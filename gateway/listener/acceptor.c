@@ -122,6 +122,7 @@ on_sweep(struct writ_timer *timer)
             writ_answer_stream_sweep(c->request, now);
         }
     }
+    writ_incoming_sweep(acceptor);
     writ_loop_timer_set(acceptor->loop, timer, now + SWEEP_US);
 }
 

@@ -9,6 +9,7 @@
 #include "gateway/listener/metrics.h"
 
 #define STREAM_BLOCK 16384 /* for HTTP/1.0 clients, which get no chunks */
+#define NO_BLOCK     1     /* chunks are made in the memory of the connection */
 
 static size_t
 pending(const struct writ_incoming *request)
@@ -105,8 +106,9 @@ writ_answer_stream_begin(
     if (request->detached) {
         return;
     }
-    response = MHD_create_response_from_callback(
-        MHD_SIZE_UNKNOWN, STREAM_BLOCK, stream_read, request, NULL);
+    writ_arena_give_back(request->x.arena);
+    response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN,
+        request->x.http_1_0 ? STREAM_BLOCK : NO_BLOCK, stream_read, request, NULL);
     if (response != NULL && !writ_incoming_add_headers(request, response, headers, count)) {
         MHD_destroy_response(response);
         response = NULL;

@@ -15,6 +15,7 @@
 
 #define MAGIC             0x57494e43U
 #define SPARES_MAX        256   /* requests kept for the next ones, per loop */
+#define SPARES_MIN        4     /* of them are kept without need */
 #define BODY_KEPT_BYTES   65536 /* a larger buffer is not kept for the next request */
 #define REFUSAL_MAX_BYTES 4096
 #define ANSWER_HEAD_MAX   4096 /* bytes of the fields of one answer; see daemon.c */
@@ -63,6 +64,9 @@ request_take(struct writ_acceptor *acceptor)
     if (request != NULL) {
         acceptor->spares = request->next;
         acceptor->spare_count--;
+        if (acceptor->spare_count < acceptor->spare_least) {
+            acceptor->spare_least = acceptor->spare_count;
+        }
         return request;
     }
     request = writ_alloc(sizeof *request);
@@ -70,10 +74,7 @@ request_take(struct writ_acceptor *acceptor)
         return NULL;
     }
     request->x.arena = writ_arena_new(options->max_arena_bytes);
-    request->headers = writ_alloc(WRIT_FRAMING_FIELDS_MAX * sizeof *request->headers);
-    if (request->x.arena == NULL || request->headers == NULL) {
-        writ_arena_free(request->x.arena);
-        writ_free(request->headers);
+    if (request->x.arena == NULL) {
         writ_free(request);
         return NULL;
     }
@@ -110,6 +111,7 @@ request_clear(struct writ_incoming *request)
     *request = (struct writ_incoming){
         .x.arena = kept.x.arena,
         .headers = kept.headers,
+        .header_room = kept.header_room,
         .target = kept.target,
         .head = kept.head,
         .body = kept.body,
@@ -179,6 +181,21 @@ writ_incoming_free(struct writ_incoming *request)
     } else {
         request_destroy(request);
     }
+}
+
+void
+writ_incoming_sweep(struct writ_acceptor *acceptor)
+{
+    unsigned unneeded =
+        acceptor->spare_least > SPARES_MIN ? (acceptor->spare_least - SPARES_MIN + 1) / 2 : 0;
+
+    for (; unneeded > 0; unneeded--) {
+        struct writ_incoming *request = acceptor->spares;
+        acceptor->spares = request->next;
+        acceptor->spare_count--;
+        request_destroy(request);
+    }
+    acceptor->spare_least = acceptor->spare_count;
 }
 
 void

@@ -17,6 +17,9 @@ struct writ_incoming *writ_incoming_new(struct writ_connection *connection);
 /** Frees it, and its connection when that is closed. */
 void writ_incoming_free(struct writ_incoming *request);
 
+/** Frees half of the spare ones that were not needed since the last sweep. */
+void writ_incoming_sweep(struct writ_acceptor *acceptor);
+
 /** Frees the spare ones, and those whose client has left. */
 void writ_incoming_free_all(struct writ_acceptor *acceptor);
 

@@ -22,6 +22,7 @@
 #define HOST_HINT        "Host: allow it with the option hosts (guard: --host)"
 #define ORIGIN_HINT      "Origin: allow it with the option origins"
 #define BODY_FIRST_BYTES 65536 /* most that is set aside on the word of Content-Length */
+#define FIELDS_FIRST     16    /* most heads have fewer */
 
 /* ---- the head */
 
@@ -56,6 +57,21 @@ on_line(void *cls, const char *uri, struct MHD_Connection *mhd)
     return request;
 }
 
+/* Room for twice as many fields; false: no memory. */
+static bool
+grow(struct writ_incoming *request)
+{
+    size_t room = request->header_room == 0 ? FIELDS_FIRST : request->header_room * 2;
+    struct writ_header *headers = writ_realloc(request->headers, room * sizeof *headers);
+
+    if (headers == NULL) {
+        return false;
+    }
+    request->headers = headers;
+    request->header_room = room;
+    return true;
+}
+
 static enum MHD_Result
 note_field(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_len, const char *value,
     size_t value_len)
@@ -64,6 +80,10 @@ note_field(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_len
 
     (void)kind;
     if (request->header_count < WRIT_FRAMING_FIELDS_MAX) {
+        if (request->header_count == request->header_room && !grow(request)) {
+            request->failed = true;
+            return MHD_NO;
+        }
         request->headers[request->header_count] =
             (struct writ_header){writ_view(name, name_len), writ_view(value, value_len)};
     }
@@ -109,17 +129,20 @@ read_head(struct writ_incoming *request, const char *method, const char *version
         .method = writ_view_str(method),
         .target = writ_view(request->target_at, request->target.len),
         .version = writ_view_str(version),
-        .headers = request->headers,
     };
 
     (void)MHD_get_connection_values_n(
         request->connection->mhd, MHD_HEADER_KIND, note_field, request);
+    if (request->failed) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
     if (info == NULL || info->header_size > options->max_head_bytes ||
         request->header_count > WRIT_FRAMING_FIELDS_MAX) {
         request->header_count = 0;
         *fault = (struct writ_framing_fault){431, WRIT_REASON_HEAD_TOO_LARGE, NULL};
         return (writ_result){WRIT_E_INVALID};
     }
+    head.headers = request->headers;
     head.count = request->header_count;
     request->raw = writ_view(method, info->header_size);
     if (!writ_mhd_is_strict(request->raw, &head)) {
@@ -237,6 +260,9 @@ begin(struct writ_incoming *request, const char *method, const char *version)
     if (!writ_is_ok(read_head(request, method, version, &framing, &fault)) ||
         !check_caller(request, &framing, &fault) ||
         !check_route(request, &framing, &fault, &allow)) {
+        if (request->failed) {
+            return MHD_NO; /* no memory */
+        }
         writ_incoming_refuse(request, &fault, allow);
         return request->failed ? MHD_NO : MHD_YES;
     }

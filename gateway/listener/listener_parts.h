@@ -46,10 +46,10 @@ struct writ_acceptor {
     struct writ_daemon *daemons;
     struct writ_connection *connections;
     unsigned connection_count;
-    atomic_uint connections_seen;   /* the same for other threads */
-    struct writ_connection *adding; /* while MHD_add_connection runs */
-    struct writ_incoming *spares;   /* kept for the next requests */
-    unsigned spare_count;
+    atomic_uint connections_seen;      /* the same for other threads */
+    struct writ_connection *adding;    /* while MHD_add_connection runs */
+    struct writ_incoming *spares;      /* kept for the next requests */
+    unsigned spare_count, spare_least; /* now, and the fewest since the last sweep */
     struct writ_incoming *gone; /* their clients have left, and their handlers have not answered */
     unsigned exchanges;         /* not answered yet */
     atomic_uint exchanges_seen; /* the same for other threads */
@@ -146,9 +146,9 @@ struct writ_incoming {
     struct writ_view raw;   /* libmicrohttpd's copy of the head; only pointers are compared later */
     struct writ_buf head;   /* names and values, copied */
     struct writ_buf body;
-    struct writ_buf scratch;     /* one field of the answer, NUL-terminated */
-    struct writ_header *headers; /* room for WRIT_FRAMING_FIELDS_MAX */
-    size_t header_count;
+    struct writ_buf scratch; /* one field of the answer, NUL-terminated */
+    struct writ_header *headers;
+    size_t header_count, header_room;
 
     struct writ_buf queue; /* of a stream */
     size_t queue_sent;     /* the bytes of it that libmicrohttpd has taken */

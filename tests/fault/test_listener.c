@@ -10,6 +10,8 @@
 #define BUFFER_MAX (1U << 20)
 #define HOST       "Host: localhost\r\n"
 #define TIMES_MAX  200
+#define TEN_FIELDS                                                                                 \
+    "A: 0\r\nB: 1\r\nC: 2\r\nD: 3\r\nE: 4\r\nF: 5\r\nG: 6\r\nH: 7\r\nI: 8\r\nJ: 9\r\n"
 
 struct caller {
     struct echo *echo;
@@ -95,7 +97,7 @@ END_TEST
 
 START_TEST(stream_with_a_failed_allocation_gets_its_events_or_a_close)
 {
-    check("GET /t/big/100000 HTTP/1.1\r\n" HOST "\r\n");
+    check("GET /t/big/100000 HTTP/1.1\r\n" HOST TEN_FIELDS TEN_FIELDS "\r\n");
 }
 END_TEST
 

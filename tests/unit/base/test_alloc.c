@@ -222,9 +222,30 @@ START_TEST(arena_of_small_blocks_gives_its_maximum)
 }
 END_TEST
 
+START_TEST(arena_reset_keeps_a_block_until_it_is_given_back)
+{
+    struct writ_arena *arena = writ_arena_new(1U << 20);
+
+    for (int round = 0; round < 3; round++) {
+        ck_assert_ptr_nonnull(writ_arena_get(arena, 6000));
+        writ_fault_arm(1);
+        ck_assert_int_eq(writ_arena_get(arena, 6000) != NULL, round == 1); /* the kept one */
+        ck_assert_int_eq(writ_fault_disarm(), round != 1);
+        ck_assert_ptr_nonnull(writ_arena_get(arena, 6000));
+        writ_arena_reset(arena);
+        if (round == 1) {
+            writ_arena_give_back(arena);
+            writ_arena_give_back(arena);
+        }
+    }
+    ck_assert_ptr_nonnull(writ_arena_get(arena, 100000)); /* more than was kept */
+    writ_arena_free(arena);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("alloc", memory_is_zeroed_and_keeps_its_content, alloc_of_zero_bytes_gives_memory,
     fault_arm_fails_the_nth_allocation_only, fault_arm_affects_its_own_thread_only,
     wiped_memory_is_zero, take_leaves_nothing_to_clean_up, arena_alloc_beyond_the_maximum_fails,
     pieces_of_an_arena_are_aligned_and_apart, arena_alloc_larger_than_a_block_succeeds,
     arena_grow_of_the_last_piece_keeps_its_address, arena_after_a_failed_allocation_still_works,
-    arena_of_small_blocks_gives_its_maximum)
+    arena_of_small_blocks_gives_its_maximum, arena_reset_keeps_a_block_until_it_is_given_back)
