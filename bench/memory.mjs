@@ -5,7 +5,8 @@
 //     tests/support/node bench/memory.mjs build/product/writ
 //
 // Each figure is the growth of the resident memory while so many are opened, divided by their number. A connection has
-// made one request before; a stream is the GET of a session, with one to the upstream behind it.
+// made one request before; a stream is the GET of a session, with one to the upstream behind it. One of each is opened
+// before all others, for the pages of the program that it needs.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
@@ -23,11 +24,12 @@ const { startGateway } = await import('../tests/support/js/gateway.mjs');
 const { Caller, openSession } = await import('../tests/support/js/rpc.mjs');
 const { startUpstream } = await import('../tests/support/servers/upstream.mjs');
 
-/** Resident bytes, when they have not changed for a second. */
+/** Resident bytes, when they have not changed for some seconds: the gateway returns memory once it is quiet. */
 async function resident(pid) {
-  for (let last = -1;;) {
+  for (let last = -1, times = 0;;) {
     const now = Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
-    if (now === last) return now;
+    times = now === last ? times + 1 : 0;
+    if (times === 5) return now;
     last = now;
     await sleep(1000);
   }
@@ -64,8 +66,15 @@ test('memory of the gateway', { timeout: 600_000 }, async (t) => {
   const gateway = await startGateway(t, { loops: 1, upstreams: { up: { http: up.url } },
     limits: { connections: 4 * N, in_flight: 4 * N, agent_share: 100, tenant_share: 100, idle_timeout: '10m' } });
   const figures = [];
-  let before = await resident(gateway.child.pid);
-  figures.push(['at rest', `${(before / 2 ** 20).toFixed(1)} MiB`]);
+  let before;
+  const rest = async (name) => {
+    before = await resident(gateway.child.pid);
+    figures.push([name, `${(before / 2 ** 20).toFixed(1)} MiB`]);
+  };
+  await rest('at rest');
+  await idleConnection(gateway);
+  const first = await openStream(gateway, await openSession(gateway, { path: '/mcp/up' }));
+  await rest('after one request of each kind');
   const step = async (name, work) => {
     const made = await work();
     const now = await resident(gateway.child.pid);
@@ -77,5 +86,5 @@ test('memory of the gateway', { timeout: 600_000 }, async (t) => {
   const sessions = await step('a session', () => each(N, () => openSession(gateway, { path: '/mcp/up' })));
   const streams = await step('an open stream', () => each(N, () => openStream(gateway, sessions.pop())));
   console.log(figures.map(([name, value]) => `| ${name} | ${value} |`).join('\n'));
-  for (const stream of streams) stream.on('error', () => {}).destroy();
+  for (const stream of [first, ...streams]) stream.on('error', () => {}).destroy();
 });

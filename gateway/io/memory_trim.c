@@ -17,3 +17,21 @@ writ_memory_trim_is_due(struct writ_memory_trim *trim, int64_t open)
     trim->peak = open;
     return true;
 }
+
+bool
+writ_memory_trim_is_quiet(struct writ_memory_quiet *quiet, uint64_t requests)
+{
+    if (requests != quiet->requests) {
+        quiet->requests = requests;
+        quiet->looks = 0;
+        return false;
+    }
+    if (quiet->looks == WRIT_MEMORY_TRIM_QUIET_LOOKS ||
+        ++quiet->looks < WRIT_MEMORY_TRIM_QUIET_LOOKS ||
+        (quiet->after_start && requests - quiet->trimmed < WRIT_MEMORY_TRIM_BURST_MIN)) {
+        return false;
+    }
+    quiet->trimmed = requests;
+    quiet->after_start = true;
+    return true;
+}

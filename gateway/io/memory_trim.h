@@ -21,4 +21,17 @@ struct writ_memory_trim {
  * closed and the count stopped falling. */
 bool writ_memory_trim_is_due(struct writ_memory_trim *trim, int64_t open);
 
+/** Looks that see no new request until it is quiet. */
+#define WRIT_MEMORY_TRIM_QUIET_LOOKS 2
+
+struct writ_memory_quiet {
+    uint64_t requests, trimmed; /* at the last look, and the last time */
+    unsigned looks;             /* without a new one */
+    bool after_start;           /* the first time, which is for the memory of the start, was */
+};
+
+/** Takes the count of all requests so far: true when it is quiet after many of them, so that
+ * returning memory delays none. */
+bool writ_memory_trim_is_quiet(struct writ_memory_quiet *quiet, uint64_t requests);
+
 #endif

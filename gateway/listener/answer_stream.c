@@ -3,6 +3,7 @@
  * dropped. */
 #include "gateway/listener/answer_stream.h"
 
+#include "gateway/io/memory_pages.h"
 #include "gateway/listener/connection.h"
 #include "gateway/listener/daemon.h"
 #include "gateway/listener/incoming.h"
@@ -10,6 +11,7 @@
 
 #define STREAM_BLOCK 16384 /* for HTTP/1.0 clients, which get no chunks */
 #define NO_BLOCK     1     /* chunks are made in the memory of the connection */
+#define TOUCHED_MIN  4096  /* less is not given back */
 
 static size_t
 pending(const struct writ_incoming *request)
@@ -29,6 +31,7 @@ stream_send(struct writ_incoming *request, char *to, size_t max)
     writ_buf_put(&out, bytes);
     WRIT_INVARIANT(out.len == bytes.len);
     request->queue_sent += bytes.len;
+    request->touched += bytes.len;
     request->wrote_us = writ_loop_now_us(acceptor->loop);
     writ_metrics_count(acceptor->metrics, WRIT_COUNTER_RESPONSE_BYTES, bytes.len);
     if (pending(request) == 0) {
@@ -57,6 +60,18 @@ stream_last(struct writ_incoming *request, ssize_t how)
     return how;
 }
 
+/* A stream may wait for hours. `to` is for bytes that did not come, so its content is of no use. */
+static void
+stream_rest(struct writ_incoming *request, char *to, size_t max)
+{
+    if (request->touched >= TOUCHED_MIN) {
+        writ_memory_pages_give_back(to, max);
+        request->touched = 0;
+    }
+    request->connection->suspended = true;
+    MHD_suspend_connection(request->connection->mhd);
+}
+
 /* libmicrohttpd asks for the next bytes of a stream. */
 static ssize_t
 stream_read(void *cls, uint64_t position, char *to, size_t max)
@@ -73,8 +88,7 @@ stream_read(void *cls, uint64_t position, char *to, size_t max)
     if (request->ended) {
         return stream_last(request, MHD_CONTENT_READER_END_OF_STREAM);
     }
-    request->connection->suspended = true;
-    MHD_suspend_connection(request->connection->mhd);
+    stream_rest(request, to, max);
     return 0;
 }
 
@@ -98,6 +112,7 @@ writ_answer_stream_begin(
     struct MHD_Response *response;
 
     request->state = WRIT_INCOMING_STREAM;
+    request->touched = TOUCHED_MIN; /* libmicrohttpd has zeroed all */
     request->wrote_us = writ_loop_now_us(acceptor->loop);
     writ_metrics_count(acceptor->metrics, WRIT_COUNTER_STREAMS, 1);
     writ_metrics_gauge(acceptor->metrics, WRIT_GAUGE_STREAMS_OPEN, 1);

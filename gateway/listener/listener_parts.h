@@ -152,6 +152,7 @@ struct writ_incoming {
 
     struct writ_buf queue; /* of a stream */
     size_t queue_sent;     /* the bytes of it that libmicrohttpd has taken */
+    size_t touched;        /* of libmicrohttpd's memory for it, since it was given back */
     bool ended;            /* nothing more will be written */
     bool starved;          /* a write was refused; on_room is owed */
     int64_t wrote_us;      /* when the queue last moved */

@@ -29,6 +29,7 @@
 #include "gateway/call/repeats.h"
 #include "gateway/hook/hook.h"
 #include "gateway/io/end_signals.h"
+#include "gateway/io/memory_pages.h"
 #include "gateway/io/memory_trim.h"
 #include "gateway/io/service_manager.h"
 #include "gateway/listener/pem.h"
@@ -114,6 +115,7 @@ struct serve {
     enum writ_ledger_state ledger_was; /* as last logged */
     int64_t used_us;                   /* monotonic: when it was last in use */
     struct writ_memory_trim connections, sessions;
+    struct writ_memory_quiet requests;
     sigset_t signals;
 };
 
@@ -971,7 +973,8 @@ tell_of_ledger(struct serve *serve)
     }
 }
 
-/* One of them for each: when the connections of a thousand sessions close, the sessions stay. */
+/* One of them for each: when the connections of a thousand sessions close, the sessions stay. The
+ * memory of requests is between that of connections, which may stay after them. */
 static void
 trim(struct serve *serve)
 {
@@ -980,9 +983,15 @@ trim(struct serve *serve)
         &serve->connections, writ_metrics_gauge_sum(metrics, WRIT_GAUGE_CONNECTIONS_OPEN));
     bool sessions = writ_memory_trim_is_due(
         &serve->sessions, writ_metrics_gauge_sum(metrics, WRIT_GAUGE_SESSIONS_OPEN));
+    bool first = !serve->requests.after_start;
+    bool quiet = writ_memory_trim_is_quiet(
+        &serve->requests, writ_metrics_counter_sum(metrics, WRIT_COUNTER_REQUESTS));
 
-    if (connections || sessions) {
+    if (connections || sessions || quiet) {
         writ_alloc_give_back();
+    }
+    if (quiet && first) {
+        writ_memory_pages_give_back_program();
     }
 }
 

@@ -32,5 +32,23 @@ START_TEST(is_due_after_a_small_burst_is_false)
 }
 END_TEST
 
-WRIT_UNIT_MAIN(
-    "memory_trim", is_due_at_half_of_a_burst_is_true_once, is_due_after_a_small_burst_is_false)
+START_TEST(quiet_is_true_once_after_the_start_and_after_each_burst)
+{
+    struct writ_memory_quiet quiet = {0};
+
+    ck_assert(!writ_memory_trim_is_quiet(&quiet, 0));
+    ck_assert(writ_memory_trim_is_quiet(&quiet, 0)); /* the start */
+    ck_assert(!writ_memory_trim_is_quiet(&quiet, 0));
+    ck_assert(!writ_memory_trim_is_quiet(&quiet, WRIT_MEMORY_TRIM_BURST_MIN - 1));
+    for (int i = 0; i < 5; i++) {
+        ck_assert(!writ_memory_trim_is_quiet(&quiet, WRIT_MEMORY_TRIM_BURST_MIN - 1));
+    }
+    ck_assert(!writ_memory_trim_is_quiet(&quiet, WRIT_MEMORY_TRIM_BURST_MIN));
+    ck_assert(!writ_memory_trim_is_quiet(&quiet, WRIT_MEMORY_TRIM_BURST_MIN));
+    ck_assert(writ_memory_trim_is_quiet(&quiet, WRIT_MEMORY_TRIM_BURST_MIN));
+    ck_assert(!writ_memory_trim_is_quiet(&quiet, WRIT_MEMORY_TRIM_BURST_MIN));
+}
+END_TEST
+
+WRIT_UNIT_MAIN("memory_trim", is_due_at_half_of_a_burst_is_true_once,
+    is_due_after_a_small_burst_is_false, quiet_is_true_once_after_the_start_and_after_each_burst)
