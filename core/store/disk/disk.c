@@ -63,14 +63,16 @@ note(struct writ_disk *disk, writ_result result)
 
 /* ---- opening ---- */
 
-/* Without memory statistics SQLite takes no lock around an allocation. This call has no effect in a
- * process that has used SQLite before. */
+/* Without memory statistics SQLite takes no lock around an allocation. Without a first piece of the
+ * page cache (20 pages for each database that is opened, all touched) it allocates pages when it
+ * reads them. These calls have no effect in a process that has used SQLite before. */
 static pthread_once_t configured = PTHREAD_ONCE_INIT;
 
 static void
 configure(void)
 {
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    (void)sqlite3_config(SQLITE_CONFIG_PAGECACHE, NULL, 0, 0);
 }
 
 static WRIT_RESULT
