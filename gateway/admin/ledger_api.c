@@ -271,6 +271,16 @@ tell_receipt(struct api_request *a, struct writ_reader *reader, struct writ_aren
         reader, proofs, a->request.viewer.generation->keyring, a->id, &a->request.body, NULL);
 }
 
+/* The records up to the last one of a call. */
+static uint64_t
+end_of(const struct writ_reader_call *call)
+{
+    uint64_t last = call->leaf;
+
+    last = call->has_outcome && call->outcome_leaf > last ? call->outcome_leaf : last;
+    return (call->sealed && call->seal_leaf > last ? call->seal_leaf : last) + 1;
+}
+
 static bool
 take_lines(void *ctx, struct writ_view lines)
 {
@@ -301,6 +311,7 @@ tell_bundle(struct api_request *a, struct writ_reader *reader, struct writ_arena
         return (writ_result){WRIT_E_LIMIT};
     }
     WRIT_TRY(gather(a, reader, arena, rounds, &n));
+    order.least = end_of(&rounds[n - 1].call);
     order.select.tenant = rounds[n - 1].call.tenant;
     order.select.boundary_id = rounds[n - 1].call.boundary_id;
     if (a->sight.scope == WRIT_LEDGER_OWN) {

@@ -126,9 +126,11 @@ tail_key_wipe(struct tail_key *tail)
 }
 
 /* There is none for a ledger that several gateways write, nor where the key directory has no mark
- * key and takes none: then each group is signed. */
+ * key and takes none: then each group is signed. Only a gateway makes one: a command may be of
+ * another user, or be refused because a gateway runs, whose key is not to be replaced. */
 static WRIT_RESULT
-read_tail_key(const struct writ_config *config, struct tail_key *ret, struct writ_err *err)
+read_tail_key(
+    const struct writ_config *config, bool makes, struct tail_key *ret, struct writ_err *err)
 {
     writ_auto_mark_key key = NULL;
     writ_result result;
@@ -136,8 +138,9 @@ read_tail_key(const struct writ_config *config, struct tail_key *ret, struct wri
     if (writ_sql_is_uri(config->store)) {
         return WRIT_DONE;
     }
-    result = writ_mark_key_open(config->keys.ptr, &key, err);
-    if (result.code == WRIT_E_IO) {
+    result = makes ? writ_mark_key_open(config->keys.ptr, &key, err)
+                   : writ_mark_key_read(config->keys.ptr, &key, err);
+    if (result.code == WRIT_E_IO || result.code == WRIT_E_ABSENT) {
         return WRIT_DONE;
     }
     WRIT_TRY(result);
@@ -169,7 +172,7 @@ writ_ledgers_open(const struct writ_config *config, const struct writ_clock *clo
     options.sole = reports == NULL; /* a command */
     WRIT_TRY(writ_keydir_load(config->keys.ptr, ret_keys, err));
     options.keyring = *ret_keys;
-    WRIT_TRY(read_tail_key(config, &tail, err));
+    WRIT_TRY(read_tail_key(config, !options.sole, &tail, err));
     options.tail_key = tail.key;
     if (config->ledger.pinned.len > 0) {
         WRIT_TRY(

@@ -130,22 +130,25 @@ async function lockUnsigned(t, w) {
   return assert.fail('the last group was always signed');
 }
 
-test('while the ledger refuses, a receipt of what is not signed is refused, and an export says why', async (t) => {
+test('while the ledger refuses, a proof of what is not signed is refused, and an export says why', async (t) => {
   const w = await world(t);
   const db = await lockUnsigned(t, w);
   await w.gw.waitLog('ledger_refusing');
   const id = w.gw.decisions().at(-1).decision_id;
-  const receipt = () => fetch(`http://127.0.0.1:${w.gw.adminPort}/v1/ledger/${id}/receipt`,
+  const proof = (kind) => fetch(`http://127.0.0.1:${w.gw.adminPort}/v1/ledger/${id}/${kind}`,
     { headers: { authorization: `Bearer ${A.token}` } });
-  const refused = await receipt();
-  assert.equal(refused.status, 503);
-  assert.equal((await refused.json()).reason, 'ledger_unavailable');
+  for (const kind of ['receipt', 'bundle']) {
+    const refused = await proof(kind);
+    assert.equal(refused.status, 503);
+    assert.equal((await refused.json()).reason, 'ledger_unavailable');
+  }
   assert.equal((await w.gw.admin('/checkpoint')).status, 200, 'the last one that there is');
   const exported = writ(['export', w.gw.ledgerFile]);
   assert.equal(exported.code, 4);
   assert.match(exported.err, /the last \d+ records are not signed, and wait/);
   db.exec('ROLLBACK');
-  await until(async () => (await receipt()).status === 200, 'a receipt');
+  await until(async () => (await proof('receipt')).status === 200, 'a receipt');
+  assert.equal((await proof('bundle')).status, 200);
   assert.equal(writ(['export', w.gw.ledgerFile]).code, 0);
 });
 
@@ -180,21 +183,32 @@ test('without the mark.key of that time, and after an edit, it does not start', 
   assert.equal(w.verify(...w.keys()).code, 0);
 });
 
+test('only a gateway makes a mark.key', async (t) => {
+  const w = await world(t);
+  const resume = () => writ(['ledger', 'resume', w.gw.configFile, '--acknowledge-loss'], { cwd: w.gw.dir });
+  const has = () => existsSync(w.gw.path('keys/mark.key'));
+  assert.equal(await w.call(), 'ran');
+  rmSync(w.gw.path('keys/mark.key'));
+  assert.match(resume().err, /another process has the ledger open/);
+  assert.equal(has(), false);
+  await w.gw.stop();
+  assert.equal(resume().code, 0);
+  assert.equal(has(), false);
+  await w.gw.start();
+  assert.equal(has(), true);
+});
+
 // Files of keys belong to the user of the program, who has the directory: one way for all of them.
-test('a command of root makes no mark.key among the keys of another user', { skip: process.getuid() !== 0 },
-  async (t) => {
-    const w = await world(t);
-    assert.equal(await w.call(), 'ran');
-    await w.gw.stop();
-    rmSync(w.gw.path('keys/mark.key'));
-    const NOBODY = 65534;
-    for (const name of ['.', ...readdirSync(w.gw.path('keys'))]) chownSync(w.gw.path(`keys/${name}`), NOBODY, NOBODY);
-    const resume = () => writ(['ledger', 'resume', w.gw.configFile, '--acknowledge-loss'], { cwd: w.gw.dir });
-    for (const owner of [NOBODY, 0]) { // of the directory
-      chownSync(w.gw.path('keys'), owner, owner);
-      const run = resume();
-      assert.notEqual(run.code, 0);
-      assert.match(run.err, /belongs to another user/);
-      assert.equal(existsSync(w.gw.path('keys/mark.key')), false);
-    }
-  });
+test('a command of root takes no keys of another user', { skip: process.getuid() !== 0 }, async (t) => {
+  const w = await world(t);
+  assert.equal(await w.call(), 'ran');
+  await w.gw.stop();
+  const NOBODY = 65534;
+  for (const name of ['.', ...readdirSync(w.gw.path('keys'))]) chownSync(w.gw.path(`keys/${name}`), NOBODY, NOBODY);
+  for (const owner of [NOBODY, 0]) { // of the directory
+    chownSync(w.gw.path('keys'), owner, owner);
+    const run = writ(['ledger', 'resume', w.gw.configFile, '--acknowledge-loss'], { cwd: w.gw.dir });
+    assert.notEqual(run.code, 0);
+    assert.match(run.err, /belongs to another user/);
+  }
+});

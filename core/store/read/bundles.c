@@ -318,6 +318,11 @@ begin(struct making *m)
             m->err, writ_proofs_pin(m->proofs, m->order->checkpoint, m->err), "the checkpoint"));
     }
     WRIT_TRY(writ_proofs_head(m->proofs, &m->head, &note, m->err));
+    if (m->head.size < m->order->least) {
+        WRIT_FAIL(m->err, WRIT_E_MISMATCH,
+            "record %llu is not in the checkpoint, which is of %llu records",
+            (unsigned long long)(m->order->least - 1), (unsigned long long)m->head.size);
+    }
     WRIT_TRY(writ_checkpoint_keys(m->order->ring, m->head.origin, false, &keys, m->err));
     return writ_bundle_begin(
         &m->order->select, writ_buf_view(&keys), note, &m->head, &m->out, &m->bundle, m->err);

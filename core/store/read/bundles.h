@@ -21,6 +21,7 @@ struct writ_bundles_order {
     size_t redacted_n;
     struct writ_view checkpoint; /* the checkpoint for the bundle, as with writ_proofs_pin; empty:
                                     the last */
+    uint64_t least; /* records that the last checkpoint must be over; else WRIT_E_MISMATCH */
     bool signs_not; /* no gateway signs now: the last checkpoint is that of this moment */
     bool (*progress)(void *ctx, uint64_t done, uint64_t all); /* of the records, called now and
                                                                  then; may be NULL */
