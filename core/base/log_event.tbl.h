@@ -88,7 +88,7 @@
     X(EXPORT_WORKS, export_works, SERVE, INFO, "export, to, waiting",                              \
         "an [export](export.md) that failed has delivered a batch; `waiting`: records still to send") \
     X(EXPORT_FAILED, export_failed, SERVE, ERROR, "export, to, why",                               \
-        "a batch of an export was not delivered, and is sent again: after 1 s, 2 s, ... a minute") \
+        "a batch of an export was not delivered, or records [stay unsigned](ledger.md#signed-later). Tried again: after 1 s, 2 s, ... a minute") \
     X(ANCHOR_WORKS, anchor_works, SERVE, INFO, "to, size",                                         \
         "a checkpoint has reached an [anchor](ledger.md#anchors)")                                 \
     X(ANCHOR_FAILED, anchor_failed, SERVE, ERROR, "to, why",                                       \
