@@ -83,10 +83,17 @@ struct block {
     _Alignas(ARENA_ALIGN) unsigned char bytes[];
 };
 
+/* memory of the heap that an arena took */
+struct adopted {
+    struct adopted *next;
+    void *ptr;
+};
+
 struct writ_arena {
     struct block *head; /* the block that is being filled; the oldest is the last of the list */
     struct block *kept; /* by a reset, for the next use; or NULL */
     size_t given, max;
+    struct adopted *adopted;
     bool small;
 };
 
@@ -136,12 +143,22 @@ writ_arena_new_small(size_t max)
     return arena_of(max, true);
 }
 
+static void
+free_adopted(struct writ_arena *arena)
+{
+    for (struct adopted *one = arena->adopted; one != NULL; one = one->next) {
+        writ_free(one->ptr);
+    }
+    arena->adopted = NULL;
+}
+
 void
 writ_arena_free(struct writ_arena *arena)
 {
     if (arena == NULL) {
         return;
     }
+    free_adopted(arena);
     while (arena->head != NULL) {
         struct block *next = arena->head->next;
         free(arena->head);
@@ -167,6 +184,7 @@ keep_or_free(struct writ_arena *arena, struct block *block)
 void
 writ_arena_reset(struct writ_arena *arena)
 {
+    free_adopted(arena);
     while (arena->head->next != NULL) {
         struct block *next = arena->head->next;
         keep_or_free(arena, arena->head);
@@ -239,6 +257,46 @@ writ_arena_get(struct writ_arena *arena, size_t size)
     block->used += need;
     arena->given += need;
     return given;
+}
+
+bool
+writ_arena_adopt(struct writ_arena *arena, void *ptr, size_t size)
+{
+    struct adopted *one = size <= arena->max ? writ_arena_get(arena, sizeof *one) : NULL;
+
+    if (one == NULL || size > arena->max - arena->given) {
+        return false;
+    }
+    arena->given += size;
+    one->ptr = ptr;
+    one->next = arena->adopted;
+    arena->adopted = one;
+    return true;
+}
+
+bool
+writ_arena_merge(struct writ_arena *arena, struct writ_arena *other)
+{
+    struct block **block = &other->head;
+    struct adopted **adopted = &other->adopted;
+
+    if (other->given > arena->max - arena->given) {
+        return false;
+    }
+    while (*block != NULL) {
+        block = &(*block)->next;
+    }
+    while (*adopted != NULL) {
+        adopted = &(*adopted)->next;
+    }
+    *block = arena->head->next; /* behind the block that is being filled */
+    arena->head->next = other->head;
+    *adopted = arena->adopted;
+    arena->adopted = other->adopted;
+    arena->given += other->given;
+    free(other->kept);
+    writ_free(other);
+    return true;
 }
 
 void *

@@ -59,6 +59,19 @@ writ_arena_release(struct writ_arena **arena)
     writ_arena_free(*arena);
 }
 
+/**
+ * Takes memory of the heap, which lives as long as an allocation of the arena and counts as one.
+ *
+ * @param ptr  from writ_alloc or writ_realloc; taken only when this is true
+ *
+ * @return false when memory or the maximum is exhausted
+ */
+bool writ_arena_adopt(struct writ_arena *arena, void *ptr, size_t size);
+
+/** Takes all that was allocated from `other`, which is freed. False, and nothing changes: it is
+ * more than the maximum. */
+bool writ_arena_merge(struct writ_arena *arena, struct writ_arena *other);
+
 /** Forgets all allocations so far and keeps the first block, and one more, for the next use. */
 void writ_arena_reset(struct writ_arena *arena);
 

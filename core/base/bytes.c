@@ -161,6 +161,15 @@ writ_buf_from(void *memory, size_t size, size_t max)
         .ptr = memory, .cap = size < max ? size : max, .max = max, .lent = memory};
 }
 
+struct writ_buf
+writ_buf_drained(void *memory, size_t size, size_t max, struct writ_drain *drain)
+{
+    struct writ_buf buf = writ_buf_from(memory, size, max);
+
+    buf.drain = drain;
+    return buf;
+}
+
 static bool
 is_lent(const struct writ_buf *buf)
 {
@@ -181,6 +190,22 @@ writ_buf_wipe_secret(struct writ_buf *buf)
 {
     writ_wipe(buf->ptr, buf->cap);
     writ_buf_wipe(buf);
+}
+
+struct writ_view
+writ_buf_give(struct writ_buf *buf, struct writ_arena *arena)
+{
+    struct writ_view bytes = writ_buf_view(buf);
+
+    if (buf->arena != NULL || is_lent(buf) || bytes.ptr == NULL) {
+        bytes = writ_view_copy(bytes, arena);
+    } else if (writ_arena_adopt(arena, buf->ptr, buf->len)) {
+        buf->ptr = NULL;
+    } else {
+        bytes = writ_view(NULL, 0);
+    }
+    writ_buf_wipe(buf);
+    return bytes;
 }
 
 void
@@ -232,6 +257,36 @@ grow(const struct writ_buf *buf, size_t cap)
     return grown;
 }
 
+void
+writ_buf_flush(struct writ_buf *buf)
+{
+    if (buf->len > 0) {
+        buf->drain->fn(buf->drain, writ_buf_view(buf));
+    }
+    buf->max -= buf->len;
+    buf->cap = buf->cap < buf->max ? buf->cap : buf->max;
+    buf->len = 0;
+}
+
+/* Bytes that do not fit beside those that are held. */
+static void
+drain_put(struct writ_buf *buf, struct writ_view bytes)
+{
+    if (bytes.len > buf->max - buf->len) {
+        (void)buf_fail(buf, WRIT_E_LIMIT);
+        return;
+    }
+    writ_buf_flush(buf);
+    if (bytes.len > buf->cap) {
+        buf->drain->fn(buf->drain, bytes);
+        buf->max -= bytes.len;
+        buf->cap = buf->cap < buf->max ? buf->cap : buf->max;
+    } else {
+        (void)writ_view_place(bytes, buf->ptr);
+        buf->len = bytes.len;
+    }
+}
+
 char *
 writ_buf_reserve(struct writ_buf *buf, size_t len)
 {
@@ -240,6 +295,10 @@ writ_buf_reserve(struct writ_buf *buf, size_t len)
     }
     if (len > buf->max - buf->len) {
         return buf_fail(buf, WRIT_E_LIMIT);
+    }
+    if (buf->drain != NULL && len > buf->cap - buf->len) {
+        writ_buf_flush(buf);
+        return len <= buf->cap ? buf->ptr : buf_fail(buf, WRIT_E_LIMIT);
     }
     if (buf->ptr == NULL || len > buf->cap - buf->len) {
         size_t cap = next_cap(buf, buf->len + len);
@@ -260,6 +319,10 @@ writ_buf_put(struct writ_buf *buf, struct writ_view bytes)
     char *to;
 
     if (bytes.len == 0) {
+        return;
+    }
+    if (!fits && buf->drain != NULL && buf->failed == WRIT_E_UNSET) {
+        drain_put(buf, bytes);
         return;
     }
     to = fits ? buf->ptr + buf->len : writ_buf_reserve(buf, bytes.len);

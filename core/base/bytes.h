@@ -86,6 +86,12 @@ struct writ_buf {
     enum writ_code failed;    /* WRIT_E_UNSET while all appends held */
     struct writ_arena *arena; /* memory of the content; NULL: the heap */
     char *lent;               /* borrowed memory in which it began, or NULL */
+    struct writ_drain *drain; /* takes what does not fit; NULL: the memory grows */
+};
+
+/** Takes the bytes of a buffer that holds a part of them at a time. */
+struct writ_drain {
+    void (*fn)(struct writ_drain *drain, struct writ_view bytes); /* in order; borrowed */
 };
 
 #define writ_auto_buf WRIT_AUTO(struct writ_buf, writ_buf_wipe)
@@ -101,6 +107,15 @@ struct writ_buf writ_buf_over(void *memory, size_t size);
 /** As writ_buf_over, but content that does not fit moves to the heap: most of the time nothing is
  * allocated. */
 struct writ_buf writ_buf_from(void *memory, size_t size, size_t max);
+/** As writ_buf_over for appends only: what does not fit goes to `drain`, long content without a
+ * copy, and the rest when it is flushed. `max` bounds all bytes together. What is reserved must
+ * fit. */
+struct writ_buf writ_buf_drained(void *memory, size_t size, size_t max, struct writ_drain *drain);
+/** Passes what is held to the drain of the buffer. */
+void writ_buf_flush(struct writ_buf *buf);
+/** The content, which now lives as long as the memory of the arena, and an empty buffer. {NULL, 0}
+ * without memory. */
+struct writ_view writ_buf_give(struct writ_buf *buf, struct writ_arena *arena);
 /** Frees; a zeroed buffer is fine. Overwrites the content first when `secret`. */
 void writ_buf_wipe(struct writ_buf *buf);
 void writ_buf_wipe_secret(struct writ_buf *buf);

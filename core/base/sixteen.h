@@ -4,7 +4,9 @@
 #ifndef WRIT_BASE_SIXTEEN_H
 #define WRIT_BASE_SIXTEEN_H
 
+#include <endian.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -36,6 +38,26 @@ writ_sixteen_any(writ_sixteen found)
 
     memcpy(halves, &found, sizeof halves);
     return (halves[0] | halves[1]) != 0;
+}
+
+/** How many bytes come before the first one for which a comparison held: 16 when it held for none.
+ */
+static inline size_t
+writ_sixteen_before(writ_sixteen found)
+{
+    uint64_t halves[2];
+
+    memcpy(halves, &found, sizeof halves);
+    if (halves[0] != 0) {
+        return (size_t)__builtin_ctzll(le64toh(halves[0])) / 8;
+    }
+    return halves[1] != 0 ? 8 + (size_t)__builtin_ctzll(le64toh(halves[1])) / 8 : 16;
+}
+
+static inline void
+writ_sixteen_store(writ_sixteen bytes, char *to)
+{
+    memcpy(to, &bytes, sizeof bytes);
 }
 
 #endif

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #define READ_CHUNK 4096
+#define ESCAPE_MAX 6  /* "\\u001f" */
+#define FAST_LEAST 32 /* bytes for which there must be room without growing */
 
 WRIT_RESULT
 writ_text_u64(struct writ_view text, uint64_t least, uint64_t most, uint64_t *ret)
@@ -40,22 +42,34 @@ writ_text_u64(struct writ_view text, uint64_t least, uint64_t most, uint64_t *re
     return WRIT_DONE;
 }
 
-/* Appends the escape of RFC 8785 3.2.2.2 for a byte that needs one. */
+/* Writes the escape of RFC 8785 3.2.2.2 for a byte that needs one, and gives its end. */
+static char *
+write_escape(unsigned char c, char *to)
+{
+    static const char shorts[] = "btn\0fr"; /* 0x08 to 0x0d; 0x0b has none */
+    static const char digits[] = "0123456789abcdef";
+
+    *to++ = '\\';
+    if (c == '"' || c == '\\') {
+        *to++ = (char)c;
+    } else if (c >= 0x08 && c <= 0x0d && c != 0x0b) {
+        *to++ = shorts[c - 0x08];
+    } else {
+        *to++ = 'u';
+        *to++ = '0';
+        *to++ = '0';
+        *to++ = digits[c >> 4];
+        *to++ = digits[c & 15];
+    }
+    return to;
+}
+
 static void
 put_escape(struct writ_buf *buf, unsigned char c)
 {
-    static const char shorts[] = "btn\0fr"; /* 0x08 to 0x0d; 0x0b has none */
+    char escape[ESCAPE_MAX];
 
-    if (c == '"' || c == '\\') {
-        writ_buf_byte(buf, '\\');
-        writ_buf_byte(buf, (char)c);
-    } else if (c >= 0x08 && c <= 0x0d && c != 0x0b) {
-        writ_buf_byte(buf, '\\');
-        writ_buf_byte(buf, shorts[c - 0x08]);
-    } else {
-        writ_buf_str(buf, "\\u00");
-        writ_hex_put(buf, &c, 1);
-    }
+    writ_buf_put(buf, writ_view(escape, (size_t)(write_escape(c, escape) - escape)));
 }
 
 static bool
@@ -79,11 +93,17 @@ eight_need_escape(uint64_t eight)
                tops) != 0;
 }
 
+static writ_sixteen
+escaped_of_sixteen(writ_sixteen bytes)
+{
+    return (writ_sixteen)(bytes < 0x20) | (writ_sixteen)(bytes == '"') |
+           (writ_sixteen)(bytes == '\\');
+}
+
 static bool
 sixteen_need_escape(writ_sixteen bytes)
 {
-    return writ_sixteen_any((writ_sixteen)(bytes < 0x20) | (writ_sixteen)(bytes == '"') |
-                            (writ_sixteen)(bytes == '\\'));
+    return writ_sixteen_any(escaped_of_sixteen(bytes));
 }
 
 static bool
@@ -168,8 +188,12 @@ plain_len(struct writ_view text)
 static bool
 put_plain(struct writ_buf *buf, struct writ_view text)
 {
-    char *to = writ_buf_reserve(buf, text.len + 2);
+    char *to;
 
+    if (buf->drain != NULL && text.len + 2 > buf->cap) {
+        return false; /* piece by piece */
+    }
+    to = writ_buf_reserve(buf, text.len + 2);
     if (to == NULL) {
         return true; /* the buffer remembers */
     }
@@ -182,23 +206,69 @@ put_plain(struct writ_buf *buf, struct writ_view text)
     return true;
 }
 
+/* Writes the text with its escapes, where there is room for the longest form of each byte and 16
+ * bytes more. */
+static char *
+write_escaped(struct writ_view text, char *to)
+{
+    const char *at = text.ptr, *end = text.ptr + text.len;
+
+    while (end - at >= 16) {
+        writ_sixteen bytes = writ_sixteen_load(at);
+        size_t plain = writ_sixteen_before(escaped_of_sixteen(bytes));
+        writ_sixteen_store(bytes, to);
+        at += plain;
+        to += plain;
+        if (plain < 16) {
+            to = write_escape((unsigned char)*at++, to);
+        }
+    }
+    for (; at < end; at++) {
+        if (needs_escape(*at)) {
+            to = write_escape((unsigned char)*at, to);
+        } else {
+            *to++ = *at;
+        }
+    }
+    return to;
+}
+
+/* Appends the text with its escapes. What surely fits is written at once; the rest grows the
+ * buffer by no more than it needs. */
+static void
+put_escaped(struct writ_buf *buf, struct writ_view text)
+{
+    while (text.len > 0 && buf->failed == WRIT_E_UNSET) {
+        size_t room = buf->cap - buf->len, piece, plain;
+
+        if (buf->drain != NULL && room < FAST_LEAST * ESCAPE_MAX + 16 && buf->len > 0) {
+            writ_buf_flush(buf);
+            continue;
+        }
+        piece = room > 16 ? (room - 16) / ESCAPE_MAX : 0;
+        if (piece >= text.len || piece >= FAST_LEAST) {
+            struct writ_view now = writ_view_sub(text, 0, piece);
+            buf->len = (size_t)(write_escaped(now, buf->ptr + buf->len) - buf->ptr);
+            text = writ_view_sub(text, now.len, text.len);
+            continue;
+        }
+        plain = plain_len(text);
+        writ_buf_put(buf, writ_view_sub(text, 0, plain));
+        if (plain < text.len) {
+            put_escape(buf, (unsigned char)text.ptr[plain]);
+        }
+        text = writ_view_sub(text, plain + 1, text.len);
+    }
+}
+
 void
 writ_text_json(struct writ_buf *buf, struct writ_view text)
 {
-    size_t plain;
-
     if (text.len <= SIZE_MAX - 2 && put_plain(buf, text)) {
         return;
     }
-    plain = plain_len(text);
     writ_buf_byte(buf, '"');
-    while (plain < text.len) {
-        writ_buf_put(buf, writ_view_sub(text, 0, plain));
-        put_escape(buf, (unsigned char)text.ptr[plain]);
-        text = writ_view_sub(text, plain + 1, text.len);
-        plain = plain_len(text);
-    }
-    writ_buf_put(buf, text);
+    put_escaped(buf, text);
     writ_buf_byte(buf, '"');
 }
 

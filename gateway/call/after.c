@@ -24,30 +24,44 @@ replays(const struct writ_tool_rule *rule, size_t bytes)
     return rule->duplicates == WRIT_DUPLICATES_REPLAY && bytes <= (size_t)rule->replay_bytes;
 }
 
+/* The digest of a result that is kept needs the whole form anyway. */
+static writ_result
+digest_form(struct writ_request *request, const struct writ_json *value, size_t max,
+    struct writ_digest *ret, struct digested *found)
+{
+    struct writ_call *call = request->call;
+    char room[RESULT_ROOM];
+    writ_auto_buf canonical = writ_buf_from(room, sizeof room, max);
+    bool is_kept;
+
+    WRIT_TRY(writ_jcs_put(&canonical, value, NULL));
+    WRIT_TRY(writ_digest_bytes(writ_buf_view(&canonical), ret, NULL));
+    found->bytes = canonical.len;
+    is_kept = writ_retain_takes(&call->contents, canonical.len);
+    if (is_kept || replays(call->verdict.rule, canonical.len)) {
+        found->text = writ_buf_give(&canonical, request->x->arena);
+    }
+    return WRIT_DONE;
+}
+
 /* In the request's arena. */
 static struct digested
 digest_of(struct writ_request *request, const struct writ_json *value)
 {
-    struct writ_call *call = request->call;
-    char room[RESULT_ROOM];
-    writ_auto_buf canonical = writ_buf_from(
-        room, sizeof room, (size_t)writ_request_config(request)->limits.response_bytes * 2);
+    const struct writ_call *call = request->call;
+    size_t max = (size_t)writ_request_config(request)->limits.response_bytes * 2;
+    bool may_keep = call->contents.terms.keep_us > 0 || replays(call->verdict.rule, 0);
     struct writ_digest digest;
     char text[WRIT_DIGEST_TEXT];
     struct digested found = {{NULL, 0}, {NULL, 0}, 0};
-    bool is_kept;
+    writ_result r = may_keep ? digest_form(request, value, max, &digest, &found)
+                             : writ_digest_json_sized(value, max, &digest, &found.bytes, NULL);
 
-    if (!writ_is_ok(writ_jcs_put(&canonical, value, NULL)) ||
-        !writ_is_ok(writ_digest_bytes(writ_buf_view(&canonical), &digest, NULL))) {
-        return found;
+    if (!writ_is_ok(r)) {
+        return (struct digested){{NULL, 0}, {NULL, 0}, 0};
     }
     writ_digest_text(&digest, text);
     found.hash = writ_view_copy(writ_view_str(text), request->x->arena);
-    found.bytes = canonical.len;
-    is_kept = writ_retain_takes(&call->contents, canonical.len);
-    if (is_kept || replays(call->verdict.rule, canonical.len)) {
-        found.text = writ_view_copy(writ_buf_view(&canonical), request->x->arena);
-    }
     return found;
 }
 

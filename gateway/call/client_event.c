@@ -35,11 +35,11 @@ writ_client_event_task(
     }
 }
 
-bool
-writ_client_event_pass(
-    struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret)
+static bool
+pass(struct writ_request *request, const struct writ_sse_event *event, enum writ_inspected kind,
+    const struct writ_buf *ret)
 {
-    switch (writ_inspect_event(request, request->forward.upstream, event, ret)) {
+    switch (kind) {
     case WRIT_INSPECTED_FOREIGN:
     case WRIT_INSPECTED_ANSWER:
         return false;
@@ -53,4 +53,20 @@ writ_client_event_pass(
         return true;
     }
     return false;
+}
+
+bool
+writ_client_event_pass(
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret)
+{
+    return pass(
+        request, event, writ_inspect_event(request, request->forward.upstream, event, ret), ret);
+}
+
+bool
+writ_client_event_pass_of_call(
+    struct writ_request *request, const struct writ_sse_event *event, struct writ_buf *ret)
+{
+    return pass(
+        request, event, writ_inspect_answer(request, request->forward.upstream, event, ret), ret);
 }

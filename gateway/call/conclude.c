@@ -153,12 +153,11 @@ judge_response(struct writ_request *request, const struct writ_json *response, u
     }
 }
 
-static void
-check(struct writ_request *request)
+/* Reads the answer strictly, without Writ's own names; a long event was read when it came. */
+static writ_result
+read_answer(struct writ_request *request, struct writ_view *text, const struct writ_json **ret)
 {
-    struct writ_call *call = request->call;
-    const struct writ_upcall_answer *answer = &request->forward.answer;
-    struct writ_view text = call->reply.answered ? call->reply.last.data : answer->body;
+    const struct writ_json *read = request->call->reply.response;
     const struct writ_json_limits limits = {
         .bytes = (size_t)writ_request_config(request)->limits.response_bytes,
         .depth = writ_json_limits_default.depth,
@@ -167,6 +166,22 @@ check(struct writ_request *request)
         .string_bytes = (size_t)writ_request_config(request)->limits.response_bytes,
         .number_bytes = writ_json_limits_default.number_bytes,
     };
+
+    if (read != NULL) {
+        *ret = read;
+        return (writ_result){
+            text->len > limits.bytes || read->span > limits.values ? WRIT_E_LIMIT : WRIT_OK};
+    }
+    WRIT_TRY(writ_json_read(*text, &limits, request->x->arena, ret, NULL));
+    return writ_meta_namespace_clear(&limits, request->x->arena, text, ret);
+}
+
+static void
+check(struct writ_request *request)
+{
+    struct writ_call *call = request->call;
+    const struct writ_upcall_answer *answer = &request->forward.answer;
+    struct writ_view text = call->reply.answered ? call->reply.last.data : answer->body;
     const struct writ_json *response;
     writ_result r;
 
@@ -192,12 +207,12 @@ check(struct writ_request *request)
             malformed_answer(&call->end);
             return;
         }
-        text = writ_view_copy(text, request->x->arena); /* the answer's own dies with `end` */
+        text = answer->whole != NULL ? writ_buf_give(answer->whole, request->x->arena)
+                                     : writ_view_copy(text, request->x->arena);
         call->reply.last.data = text;
     }
-    r = writ_json_read(text, &limits, request->x->arena, &response, NULL);
+    r = read_answer(request, &text, &response);
     if (writ_is_ok(r)) {
-        r = writ_meta_namespace_clear(&limits, request->x->arena, &text, &response);
         call->reply.last.data = text;
     }
     if (r.code == WRIT_E_LIMIT || r.code == WRIT_E_NOMEM || text.ptr == NULL) {

@@ -280,7 +280,7 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
         return;
     }
     writ_resume_note(request, event);
-    if (!writ_client_event_pass(request, event, &data)) {
+    if (!writ_client_event_pass_of_call(request, event, &data)) {
         return;
     }
     call->reply.answered = true;
@@ -289,7 +289,10 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     writ_loop_timer_set(
         request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
     call->reply.last = *event;
-    call->reply.last.data = writ_view_copy(writ_buf_view(&data), request->x->arena);
+    call->reply.last.memory = NULL;
+    if (call->reply.response == NULL) {
+        call->reply.last.data = writ_buf_give(&data, request->x->arena);
+    }
     call->reply.last.id =
         copy_or_absent(writ_client_stream_event_id(request, event->id, &id), request->x->arena);
     call->reply.last.event = copy_or_absent(event->event, request->x->arena);

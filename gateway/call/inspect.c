@@ -209,17 +209,35 @@ put_progress(double moved, const struct writ_json *message, struct writ_buf *ret
     return writ_rewrite_at(message, path, 1, writ_buf_view(&text), ret);
 }
 
-/* Writes the data of an event for the client. */
+/* A message that was read, its text without Writ's own names. */
+struct inspected {
+    const struct writ_json *message;
+    struct writ_view text;
+};
+
+static bool
+is_one_line(struct writ_view text)
+{
+    return writ_view_find(text, '\n') == text.len;
+}
+
+/* Writes the data of an event for the client. The response is passed on as it was received, as one
+ * that is no event is. */
 static writ_result
 put_data(const struct writ_request *request, const struct writ_upstream *from,
-    const struct writ_json *message, struct writ_buf *ret)
+    enum writ_inspected kind, const struct inspected *found, struct writ_buf *ret)
 {
+    const struct writ_json *message = found->message;
     const struct writ_json *id = writ_json_get(message, WRIT_LIT("id"));
     writ_auto_buf outward = writ_buf_make(WRIT_SERVER_ID_JSON_MAX);
     writ_auto_buf asker = writ_buf_make(WRIT_UPSTREAM_ASKER_MAX);
     double moved = moved_by(request, from, message);
     struct writ_write w;
 
+    if (kind == WRIT_INSPECTED_RESPONSE && is_one_line(found->text)) {
+        writ_buf_put(ret, found->text);
+        return writ_buf_check(ret, NULL);
+    }
     if (id != NULL && writ_json_get(message, WRIT_LIT("method")) != NULL) {
         WRIT_TRY(writ_upstream_asker_put(from, request->worker->gateway, &asker));
         WRIT_TRY(writ_server_id_put(writ_buf_view(&asker), id, &outward));
@@ -243,13 +261,12 @@ notice_change(struct writ_upstream *from, const struct writ_json *message)
     }
 }
 
-/* One strict parse. The result is in the loop's scratch memory, which the caller empties. */
+/* One strict parse. */
 static enum writ_inspected
 read_message(const struct writ_request *request, struct writ_upstream *from, struct writ_view text,
-    const struct writ_json **ret)
+    struct writ_arena *arena, const struct writ_json **ret)
 {
-    if (!writ_is_ok(writ_mcp_parse(text, request->worker->scratch, ret)) ||
-        writ_json_type(*ret) != WRIT_JSON_OBJECT) {
+    if (!writ_is_ok(writ_mcp_parse(text, arena, ret)) || writ_json_type(*ret) != WRIT_JSON_OBJECT) {
         return WRIT_INSPECTED_FOREIGN;
     }
     notice_change(from, *ret);
@@ -277,29 +294,83 @@ is_undeclared(
     return code != 0;
 }
 
+/* Classifies an event; its values are in the arena. */
+static enum writ_inspected
+classify(const struct writ_request *request, struct writ_upstream *from,
+    const struct writ_sse_event *event, struct writ_arena *arena, struct inspected *ret)
+{
+    struct writ_json_limits limits = writ_mcp_limits(event->data);
+    enum writ_inspected kind = read_message(request, from, event->data, arena, &ret->message);
+
+    ret->text = event->data;
+    if (kind == WRIT_INSPECTED_OTHER && is_undeclared(request, from, ret->message)) {
+        return WRIT_INSPECTED_FOREIGN;
+    }
+    if (kind != WRIT_INSPECTED_FOREIGN &&
+        !writ_is_ok(writ_meta_namespace_clear(&limits, arena, &ret->text, &ret->message))) {
+        return WRIT_INSPECTED_FOREIGN;
+    }
+    return kind;
+}
+
+static bool
+has_data(const struct writ_sse_event *event)
+{
+    return event->kind == WRIT_SSE_EVENT && event->data.len > 0;
+}
+
 enum writ_inspected
 writ_inspect_event(const struct writ_request *request, struct writ_upstream *from,
     const struct writ_sse_event *event, struct writ_buf *ret)
 {
-    const struct writ_json *message = NULL;
-    struct writ_json_limits limits = writ_mcp_limits(event->data);
-    struct writ_view text = event->data;
+    struct inspected found = {NULL, {NULL, 0}};
     enum writ_inspected kind;
 
-    if (event->kind != WRIT_SSE_EVENT || event->data.len == 0) {
+    if (!has_data(event)) {
         return WRIT_INSPECTED_OTHER; /* an empty event tells the client where to resume */
     }
-    kind = read_message(request, from, event->data, &message);
-    if (kind == WRIT_INSPECTED_OTHER && is_undeclared(request, from, message)) {
-        kind = WRIT_INSPECTED_FOREIGN;
-    }
-    if (kind != WRIT_INSPECTED_FOREIGN && (!writ_is_ok(writ_meta_namespace_clear(&limits,
-                                               request->worker->scratch, &text, &message)) ||
-                                              !writ_is_ok(put_data(request, from, message, ret)))) {
+    kind = classify(request, from, event, request->worker->scratch, &found);
+    if (kind != WRIT_INSPECTED_FOREIGN && !writ_is_ok(put_data(request, from, kind, &found, ret))) {
         kind = WRIT_INSPECTED_FOREIGN;
     }
     writ_arena_reset(request->worker->scratch);
     return kind;
+}
+
+/* Its text and its values move to the memory of the request. */
+static bool
+keep_response(struct writ_request *request, const struct writ_sse_event *event,
+    struct writ_arena **arena, const struct inspected *found)
+{
+    if (found->text.ptr != event->data.ptr || !is_one_line(event->data) ||
+        writ_buf_give(event->memory, request->x->arena).ptr == NULL ||
+        !writ_arena_merge(request->x->arena, *arena)) {
+        return false;
+    }
+    *arena = NULL;
+    request->call->reply.response = found->message;
+    return true;
+}
+
+enum writ_inspected
+writ_inspect_answer(struct writ_request *request, struct writ_upstream *from,
+    const struct writ_sse_event *event, struct writ_buf *ret)
+{
+    writ_auto_arena arena =
+        has_data(event) && event->memory != NULL ? writ_arena_new(64 * event->data.len) : NULL;
+    struct inspected found = {NULL, {NULL, 0}};
+    enum writ_inspected kind;
+
+    if (arena == NULL) {
+        return writ_inspect_event(request, from, event, ret);
+    }
+    kind = classify(request, from, event, arena, &found);
+    if (kind == WRIT_INSPECTED_FOREIGN ||
+        (kind == WRIT_INSPECTED_RESPONSE && keep_response(request, event, &arena, &found)) ||
+        writ_is_ok(put_data(request, from, kind, &found, ret))) {
+        return kind;
+    }
+    return WRIT_INSPECTED_FOREIGN;
 }
 
 bool
@@ -313,7 +384,7 @@ writ_inspect_is_another(const struct writ_request *request, struct writ_upstream
         request->message.kind != WRIT_MCP_REQUEST) {
         return false;
     }
-    kind = read_message(request, from, answer->body, &message);
+    kind = read_message(request, from, answer->body, request->worker->scratch, &message);
     writ_arena_reset(request->worker->scratch);
     return kind != WRIT_INSPECTED_RESPONSE;
 }

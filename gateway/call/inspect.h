@@ -22,13 +22,19 @@ enum writ_inspected {
  * stream, else FOREIGN.
  *
  * @param from  the upstream of the event
- * @param ret   gets the data for the client: one line, written again, without the names that are
+ * @param ret   gets the data for the client: one line, written again unless it is a response of one
+ *              line, without the names that are
  *              Writ's (meta_namespace.h); the id of a server's request with its upstream's name
  *              (server_id.h); the tool's own progress with the offset of the progress that the
  *              client got during the hold, also on the GET that resumes
  */
 enum writ_inspected writ_inspect_event(const struct writ_request *request,
     struct writ_upstream *from, const struct writ_sse_event *event, struct writ_buf *ret);
+
+/** As writ_inspect_event, for the answer to a governed call: a long response lasts with the request
+ * as reply.response of the call, which is then not NULL, and `ret` gets nothing. */
+enum writ_inspected writ_inspect_answer(struct writ_request *request, struct writ_upstream *from,
+    const struct writ_sse_event *event, struct writ_buf *ret);
 
 /** Whether a whole answer looks good but is not the response to this request: it may belong to
  * another request, or the client may read it differently. It must not be passed on. */

@@ -7,6 +7,8 @@
  * (2) `id`, `event` and `data` hold the values of the current block; has_* say which were present.
  *     The first call after the block was handed out empties them, because the event's views point
  *     into them.
+ *     A first line of data that was gathered in `line` becomes `data` without a copy: its value
+ *     begins at `data_at`.
  * (3) After a CR, an LF belongs to the same line end, also when it starts the next input. */
 #include "gateway/http/sse.h"
 
@@ -15,6 +17,7 @@
 struct writ_sse {
     struct writ_sse_limits limits;
     struct writ_buf line, id, event, data, comment;
+    size_t data_at;
     bool has_id, has_event, has_data, any;
     bool after_cr, begun, handed_out;
     int64_t retry_ms;
@@ -72,6 +75,8 @@ begin_block(struct writ_sse *sse)
     empty(&sse->id);
     empty(&sse->event);
     empty(&sse->data);
+    sse->data.max = sse->limits.event_bytes;
+    sse->data_at = 0;
     sse->has_id = sse->has_event = sse->has_data = sse->any = sse->handed_out = false;
     sse->retry_ms = WRIT_SSE_NO_RETRY;
 }
@@ -82,15 +87,14 @@ begin_block(struct writ_sse *sse)
 static bool
 take_line(struct writ_sse *sse, struct writ_view *input, struct writ_view *ret)
 {
-    size_t end = 0;
+    size_t end;
 
     if (sse->after_cr && input->len > 0) {
         *input = writ_view_sub(*input, input->ptr[0] == '\n' ? 1 : 0, input->len); /* keeps (3) */
         sse->after_cr = false;
     }
-    while (end < input->len && input->ptr[end] != '\n' && input->ptr[end] != '\r') {
-        end++;
-    }
+    end = writ_view_find(*input, '\n');
+    end = writ_view_find(writ_view_sub(*input, 0, end), '\r');
     *ret = writ_view_sub(*input, 0, end);
     if (sse->line.len > 0 || end == input->len) {
         writ_buf_put(&sse->line, *ret);
@@ -112,6 +116,26 @@ set_value(struct writ_buf *buf, struct writ_view value)
 {
     writ_buf_clear(buf);
     writ_buf_put(buf, value);
+}
+
+/* Appends a line of data. keeps (2) */
+static void
+add_data(struct writ_sse *sse, struct writ_view line, struct writ_view value)
+{
+    struct writ_buf gathered = sse->line;
+
+    if (sse->has_data) {
+        writ_buf_byte(&sse->data, '\n');
+    } else if (line.ptr == gathered.ptr && value.len > KEEP_MAX &&
+               sse->limits.line_bytes == sse->limits.event_bytes) {
+        sse->line = sse->data;
+        sse->line.max = sse->limits.line_bytes;
+        sse->data = gathered;
+        sse->data_at = (size_t)(value.ptr - line.ptr);
+        sse->data.max = sse->limits.event_bytes + sse->data_at;
+        return;
+    }
+    writ_buf_put(&sse->data, value);
 }
 
 /* an invalid number is ignored, as the grammar says */
@@ -143,10 +167,7 @@ read_field(struct writ_sse *sse, struct writ_view line)
         value = writ_view_sub(value, 1, value.len);
     }
     if (writ_view_is(name, "data")) {
-        if (sse->has_data) {
-            writ_buf_byte(&sse->data, '\n');
-        }
-        writ_buf_put(&sse->data, value);
+        add_data(sse, line, value);
         sse->has_data = sse->any = true;
     } else if (writ_view_is(name, "event")) {
         set_value(&sse->event, value);
@@ -162,14 +183,20 @@ read_field(struct writ_sse *sse, struct writ_view line)
 }
 
 static struct writ_view
-present(bool has, const struct writ_buf *buf)
+present(bool has, struct writ_view view)
 {
-    struct writ_view view = writ_buf_view(buf);
-
     if (!has) {
         return (struct writ_view){NULL, 0};
     }
     return view.ptr != NULL ? view : WRIT_LIT("");
+}
+
+static struct writ_view
+data_of(const struct writ_sse *sse)
+{
+    struct writ_view data = writ_buf_view(&sse->data);
+
+    return writ_view_sub(data, sse->data_at, data.len);
 }
 
 static void
@@ -177,10 +204,11 @@ hand_out(struct writ_sse *sse, struct writ_sse_event *ret)
 {
     *ret = (struct writ_sse_event){
         .kind = WRIT_SSE_EVENT,
-        .id = present(sse->has_id, &sse->id),
-        .event = present(sse->has_event, &sse->event),
-        .data = present(sse->has_data, &sse->data),
+        .id = present(sse->has_id, writ_buf_view(&sse->id)),
+        .event = present(sse->has_event, writ_buf_view(&sse->event)),
+        .data = present(sse->has_data, data_of(sse)),
         .retry_ms = sse->retry_ms,
+        .memory = sse->data.len > KEEP_MAX ? &sse->data : NULL,
     };
     sse->handed_out = true; /* keeps (2) */
 }
@@ -192,7 +220,7 @@ check_block(struct writ_sse *sse, struct writ_err *err)
     WRIT_TRY(writ_buf_check(&sse->event, err));
     WRIT_TRY(writ_buf_check(&sse->data, err));
     WRIT_TRY(writ_buf_check(&sse->comment, err));
-    if (sse->id.len + sse->event.len + sse->data.len > sse->limits.event_bytes) {
+    if (sse->id.len + sse->event.len + data_of(sse).len > sse->limits.event_bytes) {
         WRIT_FAIL(err, WRIT_E_LIMIT, "an event is longer than %zu bytes", sse->limits.event_bytes);
     }
     return WRIT_DONE;
@@ -221,7 +249,7 @@ read_line(
     if (line.ptr[0] == ':') {
         set_value(&sse->comment, writ_view_sub(line, 1, line.len));
         ret->kind = WRIT_SSE_COMMENT;
-        ret->data = present(true, &sse->comment);
+        ret->data = present(true, writ_buf_view(&sse->comment));
         return check_block(sse, err);
     }
     read_field(sse, line);

@@ -27,8 +27,10 @@ struct writ_sse_event {
     enum writ_sse_kind kind;
     struct writ_view id;
     struct writ_view event;
-    struct writ_view data; /* several data lines are joined by LF */
-    int64_t retry_ms;      /* or WRIT_SSE_NO_RETRY */
+    struct writ_view data;   /* several data lines are joined by LF */
+    int64_t retry_ms;        /* or WRIT_SSE_NO_RETRY */
+    struct writ_buf *memory; /* of long data, which may be taken (writ_buf_give) until the next call
+                                and then has `data` in it; NULL: only a copy lasts */
 };
 
 struct writ_sse_limits {

@@ -12,6 +12,7 @@
 #define STREAM_BLOCK 16384 /* for HTTP/1.0 clients, which get no chunks */
 #define NO_BLOCK     1     /* chunks are made in the memory of the connection */
 #define TOUCHED_MIN  4096  /* less is not given back */
+#define TAKEN_LEAST  65536 /* bytes that are taken with their memory */
 
 static size_t
 pending(const struct writ_incoming *request)
@@ -134,6 +135,25 @@ writ_answer_stream_begin(
         return;
     }
     writ_incoming_queue(request, status, response);
+}
+
+bool
+writ_answer_stream_take(struct writ_incoming *request, struct writ_buf *bytes)
+{
+    struct writ_buf queue = request->queue;
+
+    if (pending(request) > 0 || request->detached || request->failed || bytes->len < TAKEN_LEAST) {
+        return false;
+    }
+    WRIT_INVARIANT(request->state == WRIT_INCOMING_STREAM);
+    request->queue = *bytes;
+    request->queue.max = queue.max;
+    *bytes = writ_buf_make(bytes->max);
+    writ_buf_wipe(&queue);
+    request->queue_sent = 0;
+    request->wrote_us = writ_loop_now_us(request->acceptor->loop);
+    wake(request);
+    return true;
 }
 
 WRIT_RESULT

@@ -12,6 +12,10 @@ void writ_answer_stream_begin(struct writ_incoming *request, unsigned status,
 /** As writ_exchange_write. */
 WRIT_RESULT writ_answer_stream_write(struct writ_incoming *request, struct writ_view bytes);
 
+/** Takes the memory of a buffer of the heap as the queue, and gives an empty one in its place.
+ * False, and nothing changes: there are few bytes, or others wait, or the client has left. */
+bool writ_answer_stream_take(struct writ_incoming *request, struct writ_buf *bytes);
+
 /** Ends the exchange: with the queued bytes and the end of the body, or (`whole` false) by closing
  * the connection. */
 void writ_answer_stream_end(struct writ_incoming *request, bool whole);

@@ -93,6 +93,17 @@ writ_exchange_write(struct writ_exchange *x, struct writ_view bytes)
     return writ_answer_stream_write(writ_incoming_of(x), bytes);
 }
 
+WRIT_RESULT
+writ_exchange_write_all(struct writ_exchange *x, struct writ_buf *bytes)
+{
+    if (x->hooks == NULL && writ_answer_stream_take(writ_incoming_of(x), bytes)) {
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_exchange_write(x, writ_buf_view(bytes)));
+    writ_buf_clear(bytes);
+    return WRIT_DONE;
+}
+
 void
 writ_exchange_end(struct writ_exchange *x)
 {

@@ -61,6 +61,10 @@ void writ_exchange_stream(
  */
 WRIT_RESULT writ_exchange_write(struct writ_exchange *x, struct writ_view bytes);
 
+/** As writ_exchange_write with the content of a buffer of the heap, which is empty afterwards and
+ * may have other memory, unless nothing was taken: many bytes are not copied. */
+WRIT_RESULT writ_exchange_write_all(struct writ_exchange *x, struct writ_buf *bytes);
+
 /** Calls `fn` each time when, after a refused write, the queue is at most half full again. Not once
  * the client has left, when every write succeeds: on_gone tells of that. */
 void writ_exchange_on_room(

@@ -147,8 +147,9 @@ struct writ_call_reply {
     int64_t total_us;           /* its time limit in all */
     struct writ_resume *resume; /* resume.h */
     struct writ_sse_event last; /* the event that carried the response; its data, of any answer */
-    bool malformed;             /* an event that cannot be passed on: the upcall was cancelled */
-    bool answered;              /* the response arrived; later events are dropped */
+    const struct writ_json *response; /* of a long event: `last.data`, read; NULL: not yet read */
+    bool malformed; /* an event that cannot be passed on: the upcall was cancelled */
+    bool answered;  /* the response arrived; later events are dropped */
 };
 
 /** A governed call. */

@@ -26,7 +26,7 @@ flush(struct writ_request *request)
     if (request->stream.pending.len == 0) {
         return true;
     }
-    r = writ_exchange_write(request->x, writ_buf_view(&request->stream.pending));
+    r = writ_exchange_write_all(request->x, &request->stream.pending);
     if (r.code == WRIT_E_NOMEM) { /* no callback would come when there is room again */
         request->stream.cut = true;
     }

@@ -77,7 +77,9 @@ struct writ_upcall_answer {
     struct writ_view content_type; /* empty also of a body in a content coding */
     struct writ_view session;      /* Mcp-Session-Id, or empty */
     struct writ_view retry_after;
-    struct writ_view body; /* at the end, when it was not a stream */
+    struct writ_view body;  /* at the end, when it was not a stream */
+    struct writ_buf *whole; /* the memory of `body`, which `end` may take (writ_buf_give); NULL:
+                               only a copy of it lasts */
     bool is_stream;
     /* at the end */
     enum writ_upcall_end end;

@@ -56,6 +56,7 @@ http_end(struct http_upcall *state)
     struct writ_upcall_answer answer = state->answer;
 
     answer.body = writ_buf_view(&state->body);
+    answer.whole = &state->body;
     call->state = NULL;
     call->ended(call, &answer); /* the answer's views live in `state` */
     http_free(state);

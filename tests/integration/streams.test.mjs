@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startGateway, until } from '../support/js/gateway.mjs';
+import { digest } from '../support/js/kept.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
 
@@ -225,3 +226,42 @@ test('waiting streams do not use the connections of calls', async (t) => {
   assert.equal(up.calls.length, 6);
   streams.forEach(({ res }) => res.destroy());
 });
+
+// A long result is neither copied nor read more often than it must be: what the client gets and what the outcome
+// names are the same bytes all the same.
+const LONG = '"Zoë" paid\tC:\\bills\u001f\n😀'.repeat(20_000);
+const LONG_FORMS = {
+  'one JSON body': (call, result) => call.result(result),
+  'one event': (call, result) => {
+    const stream = call.stream();
+    stream.send({ jsonrpc: '2.0', id: call.id, result });
+    stream.end();
+  },
+  'one event of several lines, after another event': (call, result) => {
+    const stream = call.stream();
+    const text = JSON.stringify({ jsonrpc: '2.0', id: call.id, result }, null, 1);
+    stream.send(notice(BIG));
+    stream.raw(`id: 7\nevent: message\n${text.split('\n').map((line) => `data: ${line}\n`).join('')}\n`);
+    stream.end();
+  },
+  'one event with names of Writ': (call, result) => {
+    const stream = call.stream();
+    stream.send({ jsonrpc: '2.0', id: call.id, result: { ...result, _meta: { 'io.writ/refusal': {} } } });
+    stream.end();
+  },
+};
+
+for (const [form, answer] of Object.entries(LONG_FORMS)) {
+  test(`a long result as ${form} is what the outcome names`, async (t) => {
+    const { gw, s } = await setUp(t, { onCall: (call) =>
+      answer(call, { content: [{ type: 'text', text: LONG }, { type: 'text', text: BIG }], isError: false }) });
+    for (let n = 0; n < 2; n++) {
+      const got = await s.call('up__work', { n }, { key: `k${n}` });
+      assert.ok(got.said === LONG, got.text.slice(0, 300));
+      assert.ok(got.result.content[1].text === BIG);
+      assert.equal(got.result._meta?.['io.writ/refusal'], undefined);
+      assert.equal(outcomeOf(gw).tool_output_hash, digest(got.result));
+    }
+    gw.verify();
+  });
+}

@@ -51,15 +51,51 @@ writ_digest_bytes(struct writ_view bytes, struct writ_digest *ret, struct writ_e
     return writ_digest_pieces(&bytes, 1, ret, err);
 }
 
+struct digester {
+    struct writ_drain drain;
+    SHA256_CTX state;
+    size_t bytes;
+    bool failed;
+};
+
+static void
+digest_piece(struct writ_drain *drain, struct writ_view bytes)
+{
+    struct digester *digester = (struct digester *)drain;
+
+    digester->failed =
+        SHA256_Update(&digester->state, bytes.ptr, bytes.len) != 1 || digester->failed;
+    digester->bytes += bytes.len;
+}
+
+WRIT_RESULT
+writ_digest_json_sized(const struct writ_json *value, size_t max, struct writ_digest *ret,
+    size_t *ret_bytes, struct writ_err *err)
+{
+    char room[ORDINARY_BYTES];
+    struct digester digester = {.drain = {digest_piece}};
+    struct writ_buf canonical = writ_buf_drained(room, sizeof room, max, &digester.drain);
+
+    if (SHA256_Init(&digester.state) != 1) {
+        return crypto_failed(err);
+    }
+    WRIT_TRY(writ_jcs_put(&canonical, value, err));
+    writ_buf_flush(&canonical);
+    if (digester.failed) {
+        return crypto_failed(err);
+    }
+    WRIT_TRY(finish(&digester.state, ret, err));
+    *ret_bytes = digester.bytes;
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_digest_json(
     const struct writ_json *value, size_t max, struct writ_digest *ret, struct writ_err *err)
 {
-    char room[ORDINARY_BYTES];
-    writ_auto_buf canonical = writ_buf_from(room, sizeof room, max);
+    size_t bytes;
 
-    WRIT_TRY(writ_jcs_put(&canonical, value, err));
-    return writ_digest_bytes(writ_buf_view(&canonical), ret, err);
+    return writ_digest_json_sized(value, max, ret, &bytes, err);
 }
 
 WRIT_RESULT

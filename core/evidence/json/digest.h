@@ -36,10 +36,16 @@ WRIT_RESULT writ_digest_pieces(
  * @return WRIT_OK
  *         WRIT_E_LIMIT   the canonical form is longer than `max` bytes
  *         WRIT_E_PARSE   a number has no canonical form (jcs.h)
- *         WRIT_E_NOMEM, WRIT_E_CRYPTO
+ *         WRIT_E_CRYPTO
+ *
+ * Needs no memory: the canonical form is digested while it is written.
  */
 WRIT_RESULT writ_digest_json(
     const struct writ_json *value, size_t max, struct writ_digest *ret, struct writ_err *err);
+
+/** As writ_digest_json, and the length of the canonical form. */
+WRIT_RESULT writ_digest_json_sized(const struct writ_json *value, size_t max,
+    struct writ_digest *ret, size_t *ret_bytes, struct writ_err *err);
 
 /** As writ_digest_json over the lossless form (writ_jcs_put_lossless), for the definition of a
  * tool. Equals writ_digest_json where every number is exact. WRIT_E_LIMIT, WRIT_E_NOMEM,

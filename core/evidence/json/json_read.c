@@ -5,6 +5,7 @@
  * (2) Every byte is read only after `at < end`; the text need not end with NUL.
  * (3) A node is appended only after there was room for it within its limit, and a container is
  * closed only after its names were found to be distinct. */
+#include "base/sixteen.h"
 #include "base/utf8.h"
 #include "evidence/json/json.h"
 
@@ -14,8 +15,6 @@
 #define ROOM_LEAST     16
 #define ROOM_GUESS_MAX 1024 /* nodes made room for before any was read */
 #define LIST_BINS      32   /* 2^31 members: more than any text holds */
-
-#define EVERY_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
 const struct writ_json_limits writ_json_limits_default = {
     .bytes = 1 << 20,
@@ -135,24 +134,53 @@ append(struct reader *r, enum writ_json_type type, const char *at)
 
 /* ---- strings */
 
-/* Skips bytes that need no second check: ASCII except '"', '\\' and controls, eight bytes at a
- * time. A byte below a limit borrows into its highest bit; bytes above the first hit may be false
- * hits. */
+static inline bool
+is_plain(char c)
+{
+    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
+}
+
+static inline writ_sixteen
+not_plain(writ_sixteen bytes)
+{
+    return (writ_sixteen)(bytes < 0x20) | (writ_sixteen)(bytes > 0x7f) |
+           (writ_sixteen)(bytes == '"') | (writ_sixteen)(bytes == '\\');
+}
+
+/* Skips bytes that need no second check: ASCII except '"', '\\' and controls, sixteen bytes at a
+ * time. */
 static inline const char *
 skip_plain(const char *at, const char *end)
 {
-    for (; end - at >= 8; at += 8) {
-        uint64_t word = writ_view_load64(at);
-        uint64_t hits = (word - EVERY_BYTE(0x20)) | ((word ^ EVERY_BYTE('"')) - EVERY_BYTE(1)) |
-                        ((word ^ EVERY_BYTE('\\')) - EVERY_BYTE(1)) | word;
-        hits &= EVERY_BYTE(0x80);
-        if (hits != 0) {
-            return at + __builtin_ctzll(hits) / 8;
+    while (end - at >= 16) {
+        size_t plain = writ_sixteen_before(not_plain(writ_sixteen_load(at)));
+        at += plain;
+        if (plain < 16) {
+            return at;
         }
     }
-    while (at < end && (unsigned char)*at >= 0x20 && (unsigned char)*at < 0x80 && *at != '"' &&
-           *at != '\\') {
+    while (at < end && is_plain(*at)) {
         at++;
+    }
+    return at;
+}
+
+/* Copies the same bytes to `to`, which has room for all up to `end`. */
+static inline const char *
+copy_plain(const char *at, const char *end, char *to)
+{
+    while (end - at >= 16) {
+        writ_sixteen bytes = writ_sixteen_load(at);
+        size_t plain = writ_sixteen_before(not_plain(bytes));
+        writ_sixteen_store(bytes, to);
+        at += plain;
+        to += plain;
+        if (plain < 16) {
+            return at;
+        }
+    }
+    while (at < end && is_plain(*at)) {
+        *to++ = *at++;
     }
     return at;
 }
@@ -186,18 +214,18 @@ unicode_escape(const char *at, const char *end)
     return unit;
 }
 
-static void
-put_utf8(struct writ_buf *buf, uint32_t point)
+/* Gives the number of bytes. */
+static size_t
+write_utf8(uint32_t point, char *to)
 {
-    char bytes[4];
     size_t len = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
 
     for (size_t i = len - 1; i > 0; i--) {
-        bytes[i] = (char)(0x80 | (point & 0x3f));
+        to[i] = (char)(0x80 | (point & 0x3f));
         point >>= 6;
     }
-    bytes[0] = (char)(len == 1 ? point : (0xf00U >> len & 0xff) | point);
-    writ_buf_put(buf, writ_view(bytes, len));
+    to[0] = (char)(len == 1 ? point : (0xf00U >> len & 0xff) | point);
+    return len;
 }
 
 /* "\uXXXX", or two of them for a character beyond U+FFFF. */
@@ -219,17 +247,23 @@ read_unicode_escape(struct reader *r, const char **at)
         *at += 6;
     }
     *at += 6;
-    put_utf8(&r->spare, point);
+    r->spare.len += write_utf8(point, r->spare.ptr + r->spare.len);
     return WRIT_DONE;
 }
 
-/* The escape at `*at`, which stands on the backslash. */
-static writ_result
+/* The escape at `*at`, which stands on the backslash. Its bytes are not more than it has itself. */
+static inline writ_result
 read_escape(struct reader *r, const char **at)
 {
-    static const char names[] = "\"\\/bfnrt";
-    static const char bytes[] = "\"\\/\b\f\n\r\t";
-    size_t i = 0;
+    static const char bytes[256] = {['"'] = '"',
+        ['\\'] = '\\',
+        ['/'] = '/',
+        ['b'] = '\b',
+        ['f'] = '\f',
+        ['n'] = '\n',
+        ['r'] = '\r',
+        ['t'] = '\t'};
+    char byte;
 
     if (r->end - *at < 2) {
         return refuse(r, r->end, "unterminated string");
@@ -237,18 +271,17 @@ read_escape(struct reader *r, const char **at)
     if ((*at)[1] == 'u') {
         return read_unicode_escape(r, at);
     }
-    while (names[i] != '\0' && names[i] != (*at)[1]) {
-        i++;
-    }
-    if (names[i] == '\0') {
+    byte = bytes[(unsigned char)(*at)[1]];
+    if (byte == '\0') {
         return refuse(r, *at, "unknown escape");
     }
-    writ_buf_byte(&r->spare, bytes[i]);
+    r->spare.ptr[r->spare.len++] = byte;
     *at += 2;
     return WRIT_DONE;
 }
 
-/* Room for every unescaped string of the text at once: none is longer than its source. */
+/* Room for every unescaped string of the text at once: none is longer than its source, so what is
+ * left of it is never less than what is left of the text. */
 static writ_result
 make_spare(struct reader *r)
 {
@@ -270,29 +303,31 @@ make_spare(struct reader *r)
 static __attribute__((noinline)) writ_result
 read_escaped(struct reader *r, const char *start, const char **at)
 {
-    const char *run = start;
-
     WRIT_TRY(make_spare(r));
+    writ_buf_put(&r->spare, writ_view(start, (size_t)(*at - start)));
+    WRIT_TRY(writ_buf_check(&r->spare, r->err));
     for (;;) {
+        const char *from = *at;
         uint32_t point;
         size_t len;
-        *at = skip_plain(*at, r->end);
+        *at = copy_plain(from, r->end, r->spare.ptr + r->spare.len);
+        r->spare.len += (size_t)(*at - from);
         if (*at == r->end) {
             return refuse(r, r->end, "unterminated string");
         }
-        if (**at == '"' || **at == '\\') {
-            writ_buf_put(&r->spare, writ_view(run, (size_t)(*at - run)));
-            if (**at == '"') {
-                return writ_buf_check(&r->spare, r->err);
-            }
+        if (**at == '"') {
+            return WRIT_DONE;
+        }
+        if (**at == '\\') {
             WRIT_TRY(read_escape(r, at));
-            run = *at;
             continue;
         }
         len = writ_utf8_character(writ_view(*at, (size_t)(r->end - *at)), &point);
         if (len <= 1) {
             return refuse(r, *at, len == 0 ? "invalid UTF-8" : "control character in a string");
         }
+        (void)writ_view_place(writ_view(*at, len), r->spare.ptr + r->spare.len);
+        r->spare.len += len;
         *at += len;
     }
 }

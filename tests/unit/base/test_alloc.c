@@ -243,9 +243,57 @@ START_TEST(arena_reset_keeps_a_block_until_it_is_given_back)
 }
 END_TEST
 
+START_TEST(adopted_memory_counts_and_lives_as_long_as_the_arena)
+{
+    struct writ_arena *arena = writ_arena_new(1000);
+    void *large = writ_alloc(900), *more = writ_alloc(200);
+
+    ck_assert(writ_arena_adopt(arena, large, 900));
+    ck_assert(!writ_arena_adopt(arena, more, 200)); /* beyond the maximum: still the caller's */
+    ck_assert(!writ_arena_adopt(arena, more, 1001));
+    ck_assert_ptr_null(writ_arena_get(arena, 200));
+    writ_arena_reset(arena); /* frees what it took */
+    ck_assert(writ_arena_adopt(arena, more, 200));
+    writ_fault_arm(1);
+    ck_assert_ptr_null(writ_arena_get(arena, 100000));
+    (void)writ_fault_disarm();
+    writ_arena_free(arena);
+}
+END_TEST
+
+START_TEST(merged_arenas_keep_all_their_memory)
+{
+    struct writ_arena *arena = writ_arena_new(200000), *other = writ_arena_new(200000);
+    char *old = writ_arena_get(arena, 100), *small = writ_arena_get(other, 100);
+    char *large = writ_arena_get(other, 60000), *fresh;
+
+    ck_assert(writ_arena_adopt(other, writ_alloc(500), 500));
+    ck_assert(writ_arena_adopt(arena, writ_alloc(500), 500));
+    memset(small, 1, 100);
+    memset(large, 2, 60000);
+    ck_assert(writ_arena_merge(arena, other));
+    fresh = writ_arena_get(arena, 100);
+    ck_assert_ptr_nonnull(fresh);
+    memset(old, 3, 100);
+    memset(fresh, 4, 100);
+    ck_assert_int_eq(small[99], 1);
+    ck_assert_int_eq(large[59999], 2);
+    ck_assert_ptr_null(writ_arena_get(arena, 140000)); /* the other's memory counts */
+
+    other = writ_arena_new(300000);
+    ck_assert_ptr_nonnull(writ_arena_get(other, 150000));
+    ck_assert(!writ_arena_merge(arena, other));
+    writ_arena_free(other);
+    writ_arena_reset(arena);
+    ck_assert_ptr_nonnull(writ_arena_get(arena, 140000));
+    writ_arena_free(arena);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("alloc", memory_is_zeroed_and_keeps_its_content, alloc_of_zero_bytes_gives_memory,
     fault_arm_fails_the_nth_allocation_only, fault_arm_affects_its_own_thread_only,
     wiped_memory_is_zero, take_leaves_nothing_to_clean_up, arena_alloc_beyond_the_maximum_fails,
     pieces_of_an_arena_are_aligned_and_apart, arena_alloc_larger_than_a_block_succeeds,
     arena_grow_of_the_last_piece_keeps_its_address, arena_after_a_failed_allocation_still_works,
-    arena_of_small_blocks_gives_its_maximum, arena_reset_keeps_a_block_until_it_is_given_back)
+    arena_of_small_blocks_gives_its_maximum, arena_reset_keeps_a_block_until_it_is_given_back,
+    adopted_memory_counts_and_lives_as_long_as_the_arena, merged_arenas_keep_all_their_memory)

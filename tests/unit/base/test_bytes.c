@@ -192,6 +192,75 @@ START_TEST(buf_beyond_lent_memory_moves_to_the_heap)
 }
 END_TEST
 
+START_TEST(given_content_lives_in_the_arena)
+{
+    struct writ_arena *arena = writ_arena_new(1000);
+    char room[8];
+    struct writ_buf heap = writ_buf_make(2000), lent = writ_buf_over(room, sizeof room);
+    const char *was;
+    struct writ_view given;
+
+    writ_buf_str(&heap, "on the heap");
+    was = heap.ptr;
+    given = writ_buf_give(&heap, arena);
+    ck_assert_view(given, "on the heap");
+    ck_assert_ptr_eq(given.ptr, was);
+    ck_assert_ptr_null(heap.ptr);
+    writ_buf_str(&lent, "lent");
+    given = writ_buf_give(&lent, arena);
+    ck_assert_view(given, "lent");
+    ck_assert_ptr_ne(given.ptr, room);
+    writ_buf_cut(&heap, 0);
+    ck_assert_ptr_nonnull(writ_buf_reserve(&heap, 1500));
+    heap.len = 1500;
+    ck_assert_ptr_null(writ_buf_give(&heap, arena).ptr); /* more than the arena holds */
+    ck_assert_uint_eq(heap.len, 0);
+    writ_arena_free(arena);
+}
+END_TEST
+
+struct collector {
+    struct writ_drain drain;
+    struct writ_buf all;
+};
+
+static void
+collect(struct writ_drain *drain, struct writ_view bytes)
+{
+    writ_buf_put(&((struct collector *)drain)->all, bytes);
+}
+
+START_TEST(drained_buffer_passes_all_bytes_in_order)
+{
+    char room[8];
+    struct collector collector = {{collect}, writ_buf_make(1000)};
+    struct writ_buf buf = writ_buf_drained(room, sizeof room, 30, &collector.drain);
+
+    writ_buf_str(&buf, "1234567");
+    ck_assert_uint_eq(collector.all.len, 0);
+    writ_buf_str(&buf, "890");
+    writ_buf_str(&buf, "abcdefghijkl"); /* longer than the room */
+    ck_assert_view(writ_buf_view(&collector.all), "1234567890abcdefghijkl");
+    ck_assert_ptr_nonnull(writ_buf_reserve(&buf, 8));
+    writ_buf_u64(&buf, 12345678);
+    ck_assert_ok(writ_buf_check(&buf, NULL));
+    writ_buf_flush(&buf);
+    ck_assert_view(writ_buf_view(&collector.all), "1234567890abcdefghijkl12345678");
+    writ_buf_byte(&buf, 'x'); /* beyond the maximum of all */
+    ck_assert_code(writ_buf_check(&buf, NULL), WRIT_E_LIMIT);
+
+    buf = writ_buf_drained(room, sizeof room, 30, &collector.drain);
+    ck_assert_ptr_null(writ_buf_reserve(&buf, 9)); /* more than the room */
+    ck_assert_code(writ_buf_check(&buf, NULL), WRIT_E_LIMIT);
+    buf = writ_buf_drained(room, sizeof room, 30, &collector.drain);
+    writ_buf_put(&buf, writ_view(collector.all.ptr, 30));
+    ck_assert_ok(writ_buf_check(&buf, NULL));
+    writ_buf_byte(&buf, 'x');
+    ck_assert_code(writ_buf_check(&buf, NULL), WRIT_E_LIMIT);
+    writ_buf_wipe(&collector.all);
+}
+END_TEST
+
 START_TEST(borrowed_memory_never_grows)
 {
     char memory[4];
@@ -481,4 +550,5 @@ WRIT_UNIT_MAIN("bytes", views_compare_by_bytes_and_length, view_equal_nocase_fol
     hex_is_lower_case_and_of_the_exact_length, hex_of_every_byte_reads_back,
     hex_of_any_other_byte_is_refused, base64_gives_the_examples_of_rfc_4648,
     base64_of_any_length_has_its_digits, base64_of_a_second_spelling_is_refused,
-    decoding_respects_the_maximum_of_the_buffer)
+    decoding_respects_the_maximum_of_the_buffer, given_content_lives_in_the_arena,
+    drained_buffer_passes_all_bytes_in_order)

@@ -4,6 +4,7 @@
 #include "support/evidence/value.h"
 
 #include "evidence/json/digest.h"
+#include "evidence/json/jcs.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -184,7 +185,42 @@ START_TEST(threads_digest_side_by_side)
 }
 END_TEST
 
+/* Canonical forms longer than the memory that holds them, with and without escapes. */
+START_TEST(digest_json_of_any_length_is_that_of_the_canonical_form)
+{
+    static const char *const pieces[] = {
+        "plain text ", "\\n", "\\u001f\\\"", "\xc3\xa4\\\\", "\\u00e4"};
+
+    for (size_t n = 0; n < 5000; n = n * 2 + 1) {
+        writ_auto_arena arena = writ_arena_new(1 << 22);
+        writ_auto_buf text = writ_buf_make(1 << 20), canonical = writ_buf_make(1 << 20);
+        struct writ_json_limits limits = writ_json_limits_default;
+        const struct writ_json *value;
+        struct writ_digest digest, want;
+        size_t bytes = 0;
+        writ_buf_str(&text, "{\"z\":[");
+        for (size_t kind = 0; kind < 5; kind++) {
+            writ_buf_byte(&text, '"');
+            for (size_t i = 0; i < n; i++) {
+                writ_buf_str(&text, pieces[kind == 0 ? i % 5 : kind - (i % 7 == 0)]);
+            }
+            writ_buf_str(&text, "\",1.5,");
+        }
+        writ_buf_str(&text, "null],\"a\":true}");
+        ck_assert_ok(writ_json_read(writ_buf_view(&text), &limits, arena, &value, NULL));
+        ck_assert_ok(writ_jcs_put(&canonical, value, NULL));
+        ck_assert_ok(writ_digest_bytes(writ_buf_view(&canonical), &want, NULL));
+        ck_assert_ok(writ_digest_json_sized(value, canonical.len, &digest, &bytes, NULL));
+        ck_assert(writ_digest_equal(&digest, &want));
+        ck_assert_uint_eq(bytes, canonical.len);
+        ck_assert_code(
+            writ_digest_json_sized(value, canonical.len - 1, &digest, &bytes, NULL), WRIT_E_LIMIT);
+    }
+}
+END_TEST
+
 WRIT_UNIT_MAIN("digest", digest_bytes_gives_the_examples_of_fips_180,
     digest_stream_covers_all_added_bytes, digest_stream_resumes_from_its_saved_state,
     equal_values_have_equal_digests, digest_on_failure_leaves_ret_unchanged,
-    digest_read_of_another_spelling_is_refused, threads_digest_side_by_side)
+    digest_read_of_another_spelling_is_refused, threads_digest_side_by_side,
+    digest_json_of_any_length_is_that_of_the_canonical_form)

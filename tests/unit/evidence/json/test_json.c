@@ -3,6 +3,7 @@
 #include "support/unit.h"
 #include "support/evidence/value.h"
 
+#include "base/text.h"
 #include "evidence/json/json.h"
 
 #include <math.h>
@@ -661,6 +662,41 @@ START_TEST(json_copy_of_a_part_succeeds)
 }
 END_TEST
 
+/* Texts of all kinds of characters, written into as little memory as they need and read again. */
+START_TEST(json_read_of_escapes_gives_the_text_that_was_written)
+{
+    static const char *const pieces[] = {"a", "\"", "\\", "\n", "\x1f", "\xc3\xa4",
+        "\xf0\x9f\x98\x80", "0123456789abcdefghij", "\x7f"};
+    unsigned random = 1;
+
+    for (size_t n = 0; n < 300; n++) {
+        writ_auto_arena arena = writ_arena_new(1 << 20);
+        writ_auto_buf text = writ_buf_make(1 << 16), json = writ_buf_make(1 << 16);
+        struct writ_buf exact;
+        const struct writ_json *value;
+        char *memory;
+        for (size_t i = 0; i < n; i++) {
+            random = random * 1103515245 + 12345;
+            writ_buf_str(&text, pieces[(random >> 16) % (n % 3 == 0 ? 9 : 2 + n % 7)]);
+        }
+        writ_text_json(&json, writ_buf_view(&text));
+        ck_assert_ok(writ_buf_check(&json, NULL));
+        memory = writ_alloc(json.len);
+        exact = writ_buf_over(memory, json.len);
+        writ_text_json(&exact, writ_buf_view(&text));
+        ck_assert_ok(writ_buf_check(&exact, NULL));
+        ck_assert(writ_view_equal(writ_buf_view(&exact), writ_buf_view(&json)));
+        ck_assert_ok(
+            writ_json_read(writ_buf_view(&exact), &writ_json_limits_default, arena, &value, NULL));
+        ck_assert(writ_view_equal(writ_json_string(value), writ_buf_view(&text)));
+        exact = writ_buf_over(memory, json.len - 1);
+        writ_text_json(&exact, writ_buf_view(&text));
+        ck_assert_code(writ_buf_check(&exact, NULL), WRIT_E_LIMIT);
+        writ_free(memory);
+    }
+}
+END_TEST
+
 WRIT_UNIT_MAIN("json", json_read_gives_each_type, strings_are_unescaped_and_kept_whole,
     json_read_finds_a_special_byte_at_every_offset,
     numbers_keep_their_text_and_have_the_nearest_double,
@@ -674,4 +710,5 @@ WRIT_UNIT_MAIN("json", json_read_gives_each_type, strings_are_unescaped_and_kept
     json_has_only_compares_names_exactly, json_text_of_no_string_is_empty,
     elements_are_counted_from_zero, json_pointer_finds_the_examples_of_rfc_6901,
     integers_are_read_within_their_range, json_equal_compares_values_and_not_spelling,
-    json_copy_outlives_text_and_arena, json_copy_of_a_part_succeeds)
+    json_copy_outlives_text_and_arena, json_copy_of_a_part_succeeds,
+    json_read_of_escapes_gives_the_text_that_was_written)

@@ -303,9 +303,60 @@ START_TEST(sse_read_with_a_failed_allocation_gives_no_other_event)
 }
 END_TEST
 
+/* A stream with one event of long lines, in pieces of `step` bytes; the memory of its data is taken
+ * or not. */
+static void
+check_long(size_t lines, size_t step, bool take)
+{
+    struct writ_arena *arena = writ_arena_new(1 << 20);
+    writ_auto_buf text = writ_buf_make(1 << 20), want = writ_buf_make(1 << 20);
+    struct writ_sse *sse = writ_sse_new(&roomy);
+    struct writ_sse_event event = {0};
+    size_t found = 0;
+
+    for (size_t i = 0; i < lines; i++) {
+        writ_buf_str(&text, "data: ");
+        writ_buf_str(&want, i > 0 ? "\n" : "");
+        for (int n = 0; n < 20000; n++) {
+            writ_buf_u64(&text, (uint64_t)n);
+            writ_buf_u64(&want, (uint64_t)n);
+        }
+        writ_buf_byte(&text, '\n');
+    }
+    writ_buf_str(&text, "\ndata: next\n\n");
+    for (size_t at = 0; at < text.len; at += step) {
+        struct writ_view piece = writ_view_sub(writ_buf_view(&text), at, step);
+        ck_assert_ok(writ_sse_next(sse, &piece, &event, NULL));
+        for (; event.kind != WRIT_SSE_NONE; found++) {
+            ck_assert(found == 0 ? writ_view_equal(event.data, writ_buf_view(&want))
+                                 : writ_view_is(event.data, "next"));
+            ck_assert((event.memory != NULL) == (found == 0));
+            if (take && event.memory != NULL) {
+                ck_assert_ptr_nonnull(writ_buf_give(event.memory, arena).ptr);
+                ck_assert(writ_view_equal(event.data, writ_buf_view(&want)));
+            }
+            ck_assert_ok(writ_sse_next(sse, &piece, &event, NULL));
+        }
+    }
+    ck_assert_uint_eq(found, 2);
+    writ_sse_free(sse);
+    writ_arena_free(arena);
+}
+
+START_TEST(sse_read_of_long_data_gives_its_memory)
+{
+    for (size_t lines = 1; lines <= 3; lines++) {
+        for (size_t step = 1000; step <= 1 << 20; step *= 32) {
+            check_long(lines, step, false);
+            check_long(lines, step, true);
+        }
+    }
+}
+END_TEST
+
 WRIT_UNIT_MAIN("sse", sse_read_in_any_pieces_gives_the_same_events, sse_read_ignores_an_id_with_nul,
     sse_read_beyond_a_limit_fails_for_good,
     sse_read_of_an_endless_line_takes_no_more_memory_than_its_limit,
     sse_event_reads_back_as_written, sse_write_puts_json_on_one_data_line,
     sse_write_of_an_ambiguous_event_is_refused, sse_write_into_a_full_buffer_puts_no_partial_event,
-    sse_read_with_a_failed_allocation_gives_no_other_event)
+    sse_read_with_a_failed_allocation_gives_no_other_event, sse_read_of_long_data_gives_its_memory)
