@@ -76,6 +76,26 @@ writ_view_find(struct writ_view a, char byte)
 }
 
 size_t
+writ_view_find_line_end(struct writ_view a)
+{
+    size_t at = 0;
+
+    while (a.len - at >= 16) {
+        writ_sixteen bytes = writ_sixteen_load(a.ptr + at);
+        size_t before =
+            writ_sixteen_before((writ_sixteen)(bytes == '\n') | (writ_sixteen)(bytes == '\r'));
+        at += before;
+        if (before < 16) {
+            return at;
+        }
+    }
+    while (at < a.len && a.ptr[at] != '\n' && a.ptr[at] != '\r') {
+        at++;
+    }
+    return at;
+}
+
+size_t
 writ_view_search(struct writ_view a, struct writ_view what)
 {
     const char *found;

@@ -68,6 +68,9 @@ int writ_view_compare(struct writ_view a, struct writ_view b);
 struct writ_view writ_view_sub(struct writ_view a, size_t from, size_t len);
 /** Position of the first `byte`, or a.len. */
 size_t writ_view_find(struct writ_view a, char byte);
+/** Position of the first LF or CR, or a.len. One pass: looking for one and then for the other reads
+ * all that follows again for each line. */
+size_t writ_view_find_line_end(struct writ_view a);
 /** Position of the first occurrence of `what`, or a.len. */
 size_t writ_view_search(struct writ_view a, struct writ_view what);
 /** Without ASCII space and tab at both ends (RFC 9110 OWS). */

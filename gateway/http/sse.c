@@ -93,8 +93,7 @@ take_line(struct writ_sse *sse, struct writ_view *input, struct writ_view *ret)
         *input = writ_view_sub(*input, input->ptr[0] == '\n' ? 1 : 0, input->len); /* keeps (3) */
         sse->after_cr = false;
     }
-    end = writ_view_find(*input, '\n');
-    end = writ_view_find(writ_view_sub(*input, 0, end), '\r');
+    end = writ_view_find_line_end(*input);
     *ret = writ_view_sub(*input, 0, end);
     if (sse->line.len > 0 || end == input->len) {
         writ_buf_put(&sse->line, *ret);

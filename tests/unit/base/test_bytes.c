@@ -77,6 +77,27 @@ START_TEST(view_find_without_a_match_gives_the_length)
 }
 END_TEST
 
+START_TEST(line_end_is_the_first_of_both_kinds)
+{
+    static const char ends[] = {'\n', '\r'};
+    char text[48];
+
+    for (size_t len = 0; len <= sizeof text; len++) {
+        memset(text, '\x0b', sizeof text); /* between LF and CR */
+        ck_assert_uint_eq(writ_view_find_line_end(writ_view(text, len)), len);
+        for (size_t at = 0; at < len; at++) {
+            text[at] = ends[at % 2];
+            if (at + 1 < len) {
+                text[len - 1] = ends[len % 2];
+            }
+            ck_assert_uint_eq(writ_view_find_line_end(writ_view(text, len)), at);
+            memset(text, '\x0b', sizeof text);
+        }
+    }
+    ck_assert_uint_eq(writ_view_find_line_end(writ_view(NULL, 0)), 0);
+}
+END_TEST
+
 START_TEST(trimming_takes_spaces_and_tabs_only)
 {
     ck_assert_view(writ_view_trim(WRIT_LIT(" \t a b\t ")), "a b");
@@ -540,15 +561,15 @@ END_TEST
 
 WRIT_UNIT_MAIN("bytes", views_compare_by_bytes_and_length, view_equal_nocase_folds_ascii_only,
     secrets_compare_by_all_their_bytes, view_parts_stay_within_the_view,
-    view_find_without_a_match_gives_the_length, trimming_takes_spaces_and_tabs_only,
-    view_copy_is_in_the_arena_and_ends_with_nul, buf_put_beyond_the_maximum_fails,
-    buf_after_a_failure_fails_until_cleared, buf_zeroed_refuses_bytes,
-    buf_after_a_failed_allocation_stays_failed, borrowed_memory_never_grows,
-    buf_beyond_lent_memory_moves_to_the_heap, buf_in_an_arena_grows, buf_in_a_full_arena_fails,
-    numbers_are_written_whole, formatted_text_of_any_length_is_appended_or_refused,
-    consuming_drops_from_the_front, buf_growth_keeps_its_content,
-    hex_is_lower_case_and_of_the_exact_length, hex_of_every_byte_reads_back,
-    hex_of_any_other_byte_is_refused, base64_gives_the_examples_of_rfc_4648,
-    base64_of_any_length_has_its_digits, base64_of_a_second_spelling_is_refused,
-    decoding_respects_the_maximum_of_the_buffer, given_content_lives_in_the_arena,
-    drained_buffer_passes_all_bytes_in_order)
+    view_find_without_a_match_gives_the_length, line_end_is_the_first_of_both_kinds,
+    trimming_takes_spaces_and_tabs_only, view_copy_is_in_the_arena_and_ends_with_nul,
+    buf_put_beyond_the_maximum_fails, buf_after_a_failure_fails_until_cleared,
+    buf_zeroed_refuses_bytes, buf_after_a_failed_allocation_stays_failed,
+    borrowed_memory_never_grows, buf_beyond_lent_memory_moves_to_the_heap, buf_in_an_arena_grows,
+    buf_in_a_full_arena_fails, numbers_are_written_whole,
+    formatted_text_of_any_length_is_appended_or_refused, consuming_drops_from_the_front,
+    buf_growth_keeps_its_content, hex_is_lower_case_and_of_the_exact_length,
+    hex_of_every_byte_reads_back, hex_of_any_other_byte_is_refused,
+    base64_gives_the_examples_of_rfc_4648, base64_of_any_length_has_its_digits,
+    base64_of_a_second_spelling_is_refused, decoding_respects_the_maximum_of_the_buffer,
+    given_content_lives_in_the_arena, drained_buffer_passes_all_bytes_in_order)
