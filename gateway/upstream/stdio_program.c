@@ -31,14 +31,14 @@ refuse(struct writ_stdio *stdio, const struct writ_err *why)
     int64_t now_us = writ_loop_now_us(stdio->loop);
     bool known = writ_view_equal(writ_view_str(stdio->program_why.text), writ_view_str(why->text));
 
+    atomic_store(&stdio->program_unaccepted, stdio->program_files.unaccepted);
+    atomic_store(&stdio->program_changed, true); /* before the log tells it */
     if (!known || now_us - stdio->program_told_us >= TELL_AGAIN_US) {
         WRIT_LOG(stdio->gateway->log, WRIT_EVENT_UPSTREAM_PROGRAM_CHANGED,
             writ_log_text("upstream", stdio->config->name), writ_log_str("why", why->text));
         stdio->program_told_us = now_us;
     }
     stdio->program_why = *why;
-    atomic_store(&stdio->program_unaccepted, stdio->program_files.unaccepted);
-    atomic_store(&stdio->program_changed, true);
 }
 
 /* Clients of this upstream set the folder, and what is known of a file is shared by all of them. A

@@ -56,7 +56,7 @@ START_TEST(digest_with_a_failed_allocation_gives_the_same_or_none)
             ck_assert_int_eq(r.code, WRIT_E_NOMEM);
         }
     }
-    ck_assert_int_gt(nth, 10); /* it did grow */
+    ck_assert_int_gt(nth, 5); /* the values take more than the first block */
 }
 END_TEST
 
