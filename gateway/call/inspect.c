@@ -221,8 +221,8 @@ is_one_line(struct writ_view text)
     return writ_view_find(text, '\n') == text.len;
 }
 
-/* Writes the data of an event for the client. The response is passed on as it was received, as one
- * that is no event is. */
+/* Writes the data of an event for the client. The client gets the response as the server spelled
+ * it, as it does without an event stream. */
 static writ_result
 put_data(const struct writ_request *request, const struct writ_upstream *from,
     enum writ_inspected kind, const struct inspected *found, struct writ_buf *ret)
