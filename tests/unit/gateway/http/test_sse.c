@@ -100,6 +100,7 @@ static const struct stream streams[] = {
     {"\r\ndata: x\r\n\r\n", "[-|-|x|-]", false},
     /* a CR inside is a line end: no field hides behind it */
     {"data: a\rid: 7\r\r", "[7|-|a|-]", false},
+    {"data: a\r\nid: 7\r\ndata: b\r\n\r\n", "[7|-|a\nb|-]", false},
 };
 
 START_TEST(sse_read_in_any_pieces_gives_the_same_events)
