@@ -14,18 +14,16 @@ output='printf|fprintf|vfprintf|puts|fputs|putchar|syslog|writ_log_write|WRIT_LO
 # calls FOLDERS WORDS - prints "file:line: word" for each call in the code of the folders
 calls() {
     # shellcheck disable=SC2086 # several folders
-    find $1 -name '*.[ch]' 2>/dev/null | sort | while read -r file; do
-        awk -f "$here/code.awk" "$file" | awk -v file="$file" -v words="$2" '
-            {
-                rest = $0
-                while (match(rest, "(^|[^A-Za-z0-9_.>])(" words ")[ ]*[(]")) {
-                    word = substr(rest, RSTART, RLENGTH - 1)
-                    gsub(/[^A-Za-z0-9_]/, "", word)
-                    print file ":" NR ": " word
-                    rest = substr(rest, RSTART + RLENGTH)
-                }
-            }'
-    done
+    find $1 -name '*.[ch]' 2>/dev/null | sort | xargs awk -f "$here/code.awk" | awk -F '\t' -v words="$2" '
+        {
+            rest = $3
+            while (match(rest, "(^|[^A-Za-z0-9_.>])(" words ")[ ]*[(]")) {
+                word = substr(rest, RSTART, RLENGTH - 1)
+                gsub(/[^A-Za-z0-9_]/, "", word)
+                print $1 ":" $2 ": " word
+                rest = substr(rest, RSTART + RLENGTH)
+            }
+        }'
 }
 
 {

@@ -1,6 +1,6 @@
-# code.awk - prints a C file without its comments and with empty strings, line by line. Other checks
-# read that, so that a word in a comment or a message does not count as code.
-BEGIN {
+# code.awk - prints C files without their comments and with empty strings, as lines of the file, a tab, the number of
+# the line, a tab and the code. Other checks read that, so that a word in a comment or a message does not count as code.
+FNR == 1 {
     in_comment = 0
 }
 
@@ -15,6 +15,9 @@ BEGIN {
             }
             in_comment = 0
             rest = substr(rest, at + 2)
+        } else if (match(rest, /^[^"'\/]+/)) {
+            code = code substr(rest, 1, RLENGTH)
+            rest = substr(rest, RLENGTH + 1)
         } else if (substr(rest, 1, 2) == "/*") {
             in_comment = 1
             rest = substr(rest, 3)
@@ -31,5 +34,5 @@ BEGIN {
             rest = substr(rest, 2)
         }
     }
-    print code
+    print FILENAME "\t" FNR "\t" code
 }

@@ -13,7 +13,7 @@ below() {
     failed=1
 }
 
-# the layers, rooms and programs of CMakeLists.txt, one to a line: name, folder, those that it may use
+# the layers, rooms and programs of CMakeLists.txt, one to a line: the folder, and those that it may use
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 awk '
@@ -32,7 +32,7 @@ awk '
             if (part[1] == "writ_room") {
                 house = part[2]
                 sub(/.*\//, "", house)
-                print part[3], part[2] "/" part[3], set[house "_rooms"], set[house "_below"]
+                add(part[3], part[2] "/" part[3], set[house "_rooms"] " " set[house "_below"])
                 set[house "_rooms"] = part[3] " " set[house "_rooms"]
                 continue
             }
@@ -44,15 +44,32 @@ awk '
             if (part[1] == "set") {
                 set[part[2]] = list
             } else {
-                print part[2], part[3], list
+                add(part[2], part[3], list)
             }
         }
+        for (i = 1; i <= rows; i++) {
+            may = short(folder[row[i]])
+            count = split(uses[row[i]], part, / +/)
+            for (n = 1; n <= count; n++) {
+                if (part[n] in folder) {
+                    may = may "|" short(folder[part[n]])
+                }
+            }
+            print folder[row[i]], may
+        }
+    }
+
+    function add(name, at, list) {
+        row[++rows] = name
+        folder[name] = at
+        uses[name] = list
+    }
+
+    function short(at) {
+        sub(/^core\//, "", at)
+        return at
     }' CMakeLists.txt >"$table"
-while read -r name folder allowed; do
-    may=${folder#core/}
-    for other in $allowed; do
-        may="$may|$(sed -nE "s/^$other ([^ ]+).*/\1/p" "$table" | sed 's|^core/||')"
-    done
+while read -r folder may; do
     below "$folder" "$may"
 done <"$table"
 below include 'writ'
@@ -63,7 +80,7 @@ acyclic() {
     grep -noE "^ *# *include +\"${1#core/}/[^\"/]+\"" -r --include='*.[ch]' "$1" |
         sed -E "s#^$1/([a-z0-9_]+(\.tbl)?)[^:]*:[0-9]+:.*\"${1#core/}/([a-z0-9_]+(\.tbl)?).*#\1 \3#" | tsort >/dev/null
 }
-while read -r name folder allowed; do
+while read -r folder may; do
     [ -d "$folder" ] || continue
     acyclic "$folder" || {
         echo "$folder has an include cycle of modules"

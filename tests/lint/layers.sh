@@ -31,7 +31,7 @@ layer() {
 }
 
 build() {
-    cmake --build "$work/build" --target "closed_$1" >"$work/log" 2>&1
+    ninja -C "$work/build" "closed_$1" >"$work/log" 2>&1
 }
 
 fail() {

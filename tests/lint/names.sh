@@ -7,35 +7,39 @@ here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
 
 bad=$(find core policy crew gateway cli include -name '*.h' ! -name '*.tbl.h' 2>/dev/null | sort |
-    while read -r file; do
-    awk -f "$here/code.awk" "$file" | awk -v file="$file" -v allow="$here/names.allow" '
+    xargs awk -f "$here/code.awk" | awk -F '\t' -v allow="$here/names.allow" '
         BEGIN {
-            module = file
-            sub(/.*\//, "", module)
-            sub(/\.h$/, "", module)
-            modules = module "|" module "s"
             while ((getline line < allow) > 0) {
-                if (line ~ /^#/) {
-                    continue
-                }
-                count = split(line, part, / +/)
-                for (i = 2; i <= count && part[1] == file; i++) {
-                    modules = modules "|" part[i]
+                count = line ~ /^#/ ? 0 : split(line, part, / +/)
+                for (i = 2; i <= count; i++) {
+                    more[part[1]] = more[part[1]] "|" part[i]
                 }
             }
-            text = ""
         }
 
+        $1 != file {
+            look()
+            file = $1
+            text = ""
+            continued = 0
+        }
         # the file as one line, without the preprocessor
-        /^[ ]*#/ || continued {
-            continued = /\\$/
+        $3 ~ /^[ ]*#/ || continued {
+            continued = $3 ~ /\\$/
             next
         }
         {
-            text = text " " $0
+            text = text " " $3
         }
 
         END {
+            look()
+        }
+
+        function look(piece, depth, statement, i, c) {
+            module = file
+            sub(/.*\//, "", module)
+            sub(/\.h$/, "", module)
             while (match(text, /__attribute__ *\(\([^;{]*\)\)/)) {
                 piece = substr(text, RSTART, RLENGTH)
                 sub(/\)\).*/, "))", piece)
@@ -60,7 +64,6 @@ bad=$(find core policy crew gateway cli include -name '*.h' ! -name '*.tbl.h' 2>
                     statement = statement c
                 }
             }
-            exit bad
         }
 
         function judge(statement, name) {
@@ -69,12 +72,10 @@ bad=$(find core policy crew gateway cli include -name '*.h' ! -name '*.tbl.h' 2>
             }
             name = substr(statement, RSTART, RLENGTH - 1)
             sub(/ +$/, "", name)
-            if (name !~ "^writ_(" modules ")(_[a-z0-9_]+)?$") {
+            if (name !~ "^writ_(" module "|" module "s" more[file] ")(_[a-z0-9_]+)?$") {
                 print file ": " name " is not writ_" module "_<verb>"
-                bad = 1
             }
-        }' || true
-    done)
+        }')
 [ -z "$bad" ] || {
     echo "$bad"
     exit 1

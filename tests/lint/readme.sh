@@ -17,26 +17,32 @@ done)
     exit 1
 }
 
-# by the file's name without its ending: `jwk.h` covers jwk.c too
-stem() { sed -E 's|.*/||; s/\.(tbl\.h|h|c)$//' | sort -u; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-there=$(tracked | tr '\0' '\n' | grep '\.[ch]$' | sed 's|.*/||' | sort -u)
-wrong=$(for folder in core/base core/evidence core/evidence/* core/store core/store/* core/verify core/jansson \
-    policy policy/* crew crew/plugins gateway gateway/* cli/* include/writ tests/support; do
-    # the sources of cli/commands are commands, which its first lines tell how to find
-    [ -d "$folder" ] || continue
-    kind='*.[ch]'
-    [ "$folder" != cli/commands ] || kind='*.h'
-    named=$(grep -oE '[a-z0-9_]+(\.tbl)?\.[ch]\b' "$folder/README.md" | sort -u)
-    depth=1
-    [ "$folder" != tests/support ] || depth=2
-    find "$folder" -maxdepth $depth -name "$kind" | stem | while read -r file; do
-        echo "$named" | stem | grep -qx "$file" || echo "$folder/README.md: does not name $file"
-    done
-    echo "$named" | while read -r file; do
-        echo "$there" | grep -qx "$file" || echo "$folder/README.md: there is no $file"
-    done
+# as "folder file"; the name without its ending: `jwk.h` covers jwk.c too
+stem() { sed -E 's/\.(tbl\.h|h|c)$//' | sort -u; }
+
+folders=$(ls -d core/base core/evidence core/evidence/* core/store core/store/* core/verify core/jansson policy \
+    policy/* crew crew/plugins gateway gateway/* cli/* include/writ tests/support 2>/dev/null | while read -r folder; do
+    [ ! -d "$folder" ] || echo "$folder"
 done)
+# shellcheck disable=SC2086 # several folders
+(
+    # the sources of cli/commands are commands, which its first lines tell how to find
+    find $folders -maxdepth 1 -name '*.[ch]' | grep -v '^cli/commands/.*\.c$'
+    find tests/support -mindepth 2 -maxdepth 2 -name '*.[ch]' | sed 's|^tests/support/[^/]*|tests/support|'
+) | sed -E 's|/([^/]*)$| \1|' | stem >"$work/files"
+for folder in $folders; do
+    echo "$folder/README.md"
+done | xargs grep -oHE '[a-z0-9_]+(\.tbl)?\.[ch]\b' | sed 's|/README.md:| |' | sort -u >"$work/named"
+tracked | tr '\0' '\n' | grep '\.[ch]$' | sed 's|.*/||' | sort -u >"$work/there"
+
+wrong=$(
+    stem <"$work/named" | comm -23 "$work/files" - | sed 's|\(.*\) |\1/README.md: does not name |'
+    awk 'NR == FNR { there[$1] = 1; next } !($2 in there) { print $1 "/README.md: there is no " $2 }' \
+        "$work/there" "$work/named"
+)
 [ -z "$wrong" ] || {
     echo "$wrong"
     exit 1

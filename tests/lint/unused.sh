@@ -5,10 +5,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"
 
-bad=$(find core policy crew gateway cli include -name '*.[ch]' 2>/dev/null | sort |
-    while read -r file; do
-        awk -f "$here/code.awk" "$file" | sed "s|^|$file	|"
-    done |
+bad=$(find core policy crew gateway cli include -name '*.[ch]' 2>/dev/null | sort | xargs awk -f "$here/code.awk" |
     awk -F '\t' -v allow="$here/unused.allow" '
         BEGIN {
             while ((getline line < allow) > 0) {
@@ -20,7 +17,7 @@ bad=$(find core policy crew gateway cli include -name '*.[ch]' 2>/dev/null | sor
         }
         {
             header = $1 ~ /\.h$/
-            text = $2
+            text = $3
             while (match(text, /writ_[a-z0-9_]+/)) {
                 name = substr(text, RSTART, RLENGTH)
                 text = substr(text, RSTART + RLENGTH)
@@ -28,7 +25,7 @@ bad=$(find core policy crew gateway cli include -name '*.[ch]' 2>/dev/null | sor
                 if (header && text ~ /^\(/ && !(name in place)) {
                     place[name] = $1
                     own[name]++
-                } else if (text ~ /^\(/ && $2 ~ ("^" name "\\(")) {
+                } else if (text ~ /^\(/ && $3 ~ ("^" name "\\(")) {
                     own[name]++ # the definition; its return type is on the line before
                 }
             }
