@@ -4,9 +4,10 @@
 
 #include "base/bytes.h"
 
-#define WRIT_VERIFY_PROBLEMS    100     /* problems that are listed */
-#define WRIT_VERIFY_REVIEWS_MAX 65536   /* reviews that are open at one time */
-#define WRIT_VERIFY_LIVE_MAX    1000000 /* open boundaries, and calls without outcome, at one time */
+#define WRIT_VERIFY_PROBLEMS 100 /* problems that are listed */
+#define WRIT_VERIFY_REVIEWS_MAX                                                                    \
+    (1 << 21) /* reviews that are open at one time: above any limits.reviews */
+#define WRIT_VERIFY_LIVE_MAX 1000000 /* open boundaries, and calls without outcome, at one time */
 
 /** One problem. */
 struct writ_verify_problem {
