@@ -4,6 +4,7 @@
 //     cmake --preset product && cmake --build --preset product
 //     tests/support/node bench/results.mjs build/product/writ
 //     tests/support/node bench/results.mjs build/product/writ --against=OTHER --rounds=20
+//     tests/support/node bench/results.mjs build/product/writ --over=40         a server that sends for 40 ms
 //
 // The tool server is a process of its own that makes its JSON from the text for each call, as servers in Node do; the
 // client counts the bytes and parses nothing. Each round takes every way in turn, so other load affects all; the ratio is
@@ -13,6 +14,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import http from 'node:http';
 import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { test } from 'node:test';
@@ -24,6 +26,7 @@ const LINES = [ // a log as tools return it: line ends and quotes are escaped in
   '2026-11-28T23:06:31.002Z WARN  archive   file C:\\archive\\2026\\11\\28.tar is older than the copy in the bucket\n',
 ];
 const KINDS = ['json', 'sse'];
+const PIECES = 20;
 
 const answerOf = (text) => JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }] } });
 const eventOf = (answer) => `event: message\ndata: ${answer}\n\n`;
@@ -34,21 +37,32 @@ function textOf(bytes) {
   return once.repeat(Math.ceil(bytes / once.length)).slice(0, bytes);
 }
 
+/** Sends at once, or in pieces over so many milliseconds. */
+async function send(res, text, over) {
+  const bytes = over > 0 ? Buffer.from(text) : '', step = Math.ceil(bytes.length / PIECES);
+  for (let at = 0; at < bytes.length; at += step) {
+    res.write(bytes.subarray(at, at + step));
+    await sleep(over / PIECES);
+  }
+  res.end(over > 0 ? undefined : text);
+}
+
 /** The tool server, in a process of its own. */
-function serve(mib) {
+function serve(mib, over) {
   const text = textOf(mib * MIB);
   const server = http.createServer((req, res) => {
     req.resume().on('end', () => {
       const kind = req.url.slice(1), answer = answerOf(text);
-      res.writeHead(200, { 'content-type': TYPES[kind] }).end(kind === 'sse' ? eventOf(answer) : answer);
+      res.writeHead(200, { 'content-type': TYPES[kind] });
+      send(res, kind === 'sse' ? eventOf(answer) : answer, over);
     });
   }).listen(0, '127.0.0.1', () => process.send(server.address().port));
   server.keepAliveTimeout = 60_000;
   process.on('disconnect', () => process.exit());
 }
 
-async function startServer(t, mib) {
-  const child = fork(fileURLToPath(import.meta.url), ['--serve', `--mib=${mib}`]);
+async function startServer(t) {
+  const child = fork(fileURLToPath(import.meta.url), ['--serve', `--mib=${mib}`, `--over=${over}`]);
   t.after(() => child.kill());
   const [port] = await once(child, 'message');
   return `http://127.0.0.1:${port}`;
@@ -82,15 +96,15 @@ const around = (list, digits) => `**${quantile(list, 0.5).toFixed(digits)}** ` +
 
 const { values: options, positionals } = parseArgs({ allowPositionals: true, options: { against: { type: 'string' },
   rounds: { type: 'string', default: '15' }, mib: { type: 'string', default: '10' },
-  serve: { type: 'boolean', default: false } } });
-const mib = Number(options.mib);
+  over: { type: 'string', default: '0' }, serve: { type: 'boolean', default: false } } });
+const mib = Number(options.mib), over = Number(options.over);
 
 async function measure(t) {
   const source = resolve(dirname(fileURLToPath(import.meta.url)), '..');
   process.env.WRIT_BIN = resolve(positionals[0] ?? join(source, 'build/product/writ'));
   process.env.WRIT_SOURCE_DIR = source;
   const { startGateway } = await import('../tests/support/js/gateway.mjs');
-  const origin = await startServer(t, mib);
+  const origin = await startServer(t);
   const tools = Object.fromEntries(KINDS.map((kind) =>
     [`${kind}/read`, { scope: 's', arguments: [{ arg: 'n', op: 'type', value: 'number' }] }]));
   const gateway = (more) => startGateway(t, { loops: 1, tools,
@@ -120,5 +134,5 @@ async function measure(t) {
   agent.destroy();
 }
 
-if (options.serve) serve(mib);
+if (options.serve) serve(mib, over);
 else test('large results', { timeout: 600_000 }, async (t) => assert.equal(await measure(t), undefined));

@@ -54,8 +54,9 @@ digest_of(struct writ_request *request, const struct writ_json *value)
     struct writ_digest digest;
     char text[WRIT_DIGEST_TEXT];
     struct digested found = {{NULL, 0}, {NULL, 0}, 0};
-    writ_result r = may_keep ? digest_form(request, value, max, &digest, &found)
-                             : writ_digest_json_sized(value, max, &digest, &found.bytes, NULL);
+    writ_result r =
+        may_keep ? digest_form(request, value, max, &digest, &found)
+                 : writ_ahead_digest(call->reply.ahead, value, max, &digest, &found.bytes, NULL);
 
     if (!writ_is_ok(r)) {
         return (struct digested){{NULL, 0}, {NULL, 0}, 0};

@@ -157,6 +157,7 @@ judge_response(struct writ_request *request, const struct writ_json *response, u
 static writ_result
 read_answer(struct writ_request *request, struct writ_view *text, const struct writ_json **ret)
 {
+    struct writ_ahead *ahead = request->call->reply.ahead;
     const struct writ_json *read = request->call->reply.response;
     const struct writ_json_limits limits = {
         .bytes = (size_t)writ_request_config(request)->limits.response_bytes,
@@ -165,6 +166,7 @@ read_answer(struct writ_request *request, struct writ_view *text, const struct w
         .name_bytes = writ_json_limits_default.name_bytes,
         .string_bytes = (size_t)writ_request_config(request)->limits.response_bytes,
         .number_bytes = writ_json_limits_default.number_bytes,
+        .late_bytes = WRIT_JSON_LATE_BYTES,
     };
 
     if (read != NULL) {
@@ -172,7 +174,7 @@ read_answer(struct writ_request *request, struct writ_view *text, const struct w
         return (writ_result){
             text->len > limits.bytes || read->span > limits.values ? WRIT_E_LIMIT : WRIT_OK};
     }
-    WRIT_TRY(writ_json_read(*text, &limits, request->x->arena, ret, NULL));
+    WRIT_TRY(writ_ahead_read(*text, &limits, ahead, request->x->arena, ret, NULL));
     return writ_meta_namespace_clear(&limits, request->x->arena, text, ret);
 }
 
@@ -207,6 +209,7 @@ check(struct writ_request *request)
             malformed_answer(&call->end);
             return;
         }
+        call->reply.ahead = request->forward.upcall.request.ahead;
         text = answer->whole != NULL ? writ_buf_give(answer->whole, request->x->arena)
                                      : writ_view_copy(text, request->x->arena);
         call->reply.last.data = text;
@@ -416,7 +419,7 @@ static const struct writ_header json_type = WRIT_HEADER_JSON;
 
 /* The last event of a stream, after all waiting ones. */
 static enum writ_step
-end_stream(struct writ_request *request, struct writ_view message)
+end_stream(struct writ_request *request, struct writ_view message, bool held)
 {
     const struct writ_sse_event *with = &request->call->reply.last;
     const struct writ_sse_event last = {.kind = WRIT_SSE_EVENT,
@@ -425,11 +428,15 @@ end_stream(struct writ_request *request, struct writ_view message)
         .data = message,
         .retry_ms = WRIT_SSE_NO_RETRY};
 
+    if (held) {
+        return writ_client_stream_end_with(request, &last);
+    }
     return writ_client_stream_end(
         request, writ_is_ok(writ_sse_put(&request->stream.pending, &last, NULL)));
 }
 
-/* One message to the client: as the last event of its stream, or as the body. Ends the request. */
+/* One message to the client: as the last event of its stream, or as the body. Ends the request.
+ * `held`: it is in the arena of the exchange. */
 static enum writ_step
 deliver(struct writ_request *request, unsigned status, struct writ_view message, bool held)
 {
@@ -441,7 +448,7 @@ deliver(struct writ_request *request, unsigned status, struct writ_view message,
         return writ_client_stream_end(request, true);
     }
     if (request->stream.open) {
-        return end_stream(request, message);
+        return end_stream(request, message, held);
     }
     writ_finish_request(request);
     if (held) {

@@ -377,6 +377,10 @@ writ_forward_send(struct writ_request *request)
     }
     wanted->total_us = call->reply.total_us = wanted->timeout_us;
     wanted->once = true;
+    wanted->ahead = writ_arena_get(request->x->arena, sizeof *wanted->ahead);
+    if (wanted->ahead != NULL) {
+        writ_ahead_begin(wanted->ahead, WRIT_LIT("result"), WRIT_AHEAD_BYTES);
+    }
     wanted->may_begin = may_begin;
     wanted->begin_ctx = request;
     if (request->worker->expired) { /* the gateway stops and would not see the answer */

@@ -261,12 +261,16 @@ notice_change(struct writ_upstream *from, const struct writ_json *message)
     }
 }
 
-/* One strict parse. */
+/* One strict parse. `ahead`: what was read of the text while it arrived, or NULL. */
 static enum writ_inspected
 read_message(const struct writ_request *request, struct writ_upstream *from, struct writ_view text,
-    struct writ_arena *arena, const struct writ_json **ret)
+    struct writ_ahead *ahead, struct writ_arena *arena, const struct writ_json **ret)
 {
-    if (!writ_is_ok(writ_mcp_parse(text, arena, ret)) || writ_json_type(*ret) != WRIT_JSON_OBJECT) {
+    struct writ_json_limits limits = writ_mcp_limits(text);
+
+    limits.late_bytes = WRIT_JSON_LATE_BYTES;
+    if (!writ_is_ok(writ_ahead_read(text, &limits, ahead, arena, ret, NULL)) ||
+        writ_json_type(*ret) != WRIT_JSON_OBJECT) {
         return WRIT_INSPECTED_FOREIGN;
     }
     notice_change(from, *ret);
@@ -297,10 +301,12 @@ is_undeclared(
 /* Classifies an event; its values are in the arena. */
 static enum writ_inspected
 classify(const struct writ_request *request, struct writ_upstream *from,
-    const struct writ_sse_event *event, struct writ_arena *arena, struct inspected *ret)
+    const struct writ_sse_event *event, struct writ_ahead *ahead, struct writ_arena *arena,
+    struct inspected *ret)
 {
     struct writ_json_limits limits = writ_mcp_limits(event->data);
-    enum writ_inspected kind = read_message(request, from, event->data, arena, &ret->message);
+    enum writ_inspected kind =
+        read_message(request, from, event->data, ahead, arena, &ret->message);
 
     ret->text = event->data;
     if (kind == WRIT_INSPECTED_OTHER && is_undeclared(request, from, ret->message)) {
@@ -329,7 +335,7 @@ writ_inspect_event(const struct writ_request *request, struct writ_upstream *fro
     if (!has_data(event)) {
         return WRIT_INSPECTED_OTHER; /* an empty event tells the client where to resume */
     }
-    kind = classify(request, from, event, request->worker->scratch, &found);
+    kind = classify(request, from, event, NULL, request->worker->scratch, &found);
     if (kind != WRIT_INSPECTED_FOREIGN && !writ_is_ok(put_data(request, from, kind, &found, ret))) {
         kind = WRIT_INSPECTED_FOREIGN;
     }
@@ -349,6 +355,8 @@ keep_response(struct writ_request *request, const struct writ_sse_event *event,
     }
     *arena = NULL;
     request->call->reply.response = found->message;
+    request->call->reply.ahead = request->forward.upcall.request.ahead;
+    request->forward.upcall.request.ahead = NULL;
     return true;
 }
 
@@ -364,7 +372,7 @@ writ_inspect_answer(struct writ_request *request, struct writ_upstream *from,
     if (arena == NULL) {
         return writ_inspect_event(request, from, event, ret);
     }
-    kind = classify(request, from, event, arena, &found);
+    kind = classify(request, from, event, request->forward.upcall.request.ahead, arena, &found);
     if (kind == WRIT_INSPECTED_FOREIGN ||
         (kind == WRIT_INSPECTED_RESPONSE && keep_response(request, event, &arena, &found)) ||
         writ_is_ok(put_data(request, from, kind, &found, ret))) {
@@ -384,7 +392,7 @@ writ_inspect_is_another(const struct writ_request *request, struct writ_upstream
         request->message.kind != WRIT_MCP_REQUEST) {
         return false;
     }
-    kind = read_message(request, from, answer->body, request->worker->scratch, &message);
+    kind = read_message(request, from, answer->body, NULL, request->worker->scratch, &message);
     writ_arena_reset(request->worker->scratch);
     return kind != WRIT_INSPECTED_RESPONSE;
 }

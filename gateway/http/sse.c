@@ -287,6 +287,18 @@ writ_sse_next(
     return WRIT_DONE;
 }
 
+struct writ_view
+writ_sse_arrived(const struct writ_sse *sse)
+{
+    struct writ_view line = writ_buf_view(&sse->line), name = WRIT_LIT("data:");
+
+    if (sse->has_data || !writ_view_has_prefix(line, name)) {
+        return (struct writ_view){NULL, 0};
+    }
+    return writ_view_sub(
+        line, name.len + (line.len > name.len && line.ptr[name.len] == ' '), line.len);
+}
+
 bool
 writ_sse_is_cut(const struct writ_sse *sse)
 {
@@ -400,4 +412,23 @@ writ_sse_put(struct writ_buf *buf, const struct writ_sse_event *event, struct wr
         buf->failed = WRIT_E_UNSET;
     }
     return r;
+}
+
+writ_result
+writ_sse_put_before(struct writ_buf *buf, const struct writ_sse_event *event,
+    struct writ_view ret[2], struct writ_err *err)
+{
+    struct writ_sse_event before = *event;
+
+    before.data = (struct writ_view){NULL, 0};
+    if (writ_view_find_line_end(event->data) < event->data.len || event->event.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "event data of several lines");
+    }
+    WRIT_TRY(writ_sse_put(buf, &before, err));
+    writ_buf_cut(buf, buf->len - 1); /* it goes on */
+    writ_buf_str(buf, "data: ");
+    WRIT_TRY(writ_buf_check(buf, err));
+    ret[0] = event->data;
+    ret[1] = WRIT_LIT("\n\n");
+    return WRIT_DONE;
 }

@@ -57,6 +57,10 @@ void writ_sse_free(struct writ_sse *sse);
 WRIT_RESULT writ_sse_next(struct writ_sse *sse, struct writ_view *input, struct writ_sse_event *ret,
     struct writ_err *err);
 
+/** The value of the first line of data of an event, as far as it has arrived; empty: there is none,
+ * or it has ended. Borrowed until the next call. */
+struct writ_view writ_sse_arrived(const struct writ_sse *sse);
+
 /** The stream ended here: true if an event was incomplete (it is dropped, as the grammar says). */
 bool writ_sse_is_cut(const struct writ_sse *sse);
 
@@ -65,5 +69,10 @@ bool writ_sse_is_cut(const struct writ_sse *sse);
  * the buffer is unchanged. */
 WRIT_RESULT writ_sse_put(
     struct writ_buf *buf, const struct writ_sse_event *event, struct writ_err *err);
+
+/** As writ_sse_put for data without a line break, which is not copied: gives it, and what follows
+ * it, in `ret`. */
+WRIT_RESULT writ_sse_put_before(struct writ_buf *buf, const struct writ_sse_event *event,
+    struct writ_view ret[2], struct writ_err *err);
 
 #endif

@@ -16,9 +16,10 @@ WRIT_RESULT writ_answer_stream_write(struct writ_incoming *request, struct writ_
  * False, and nothing changes: there are few bytes, or others wait, or the client has left. */
 bool writ_answer_stream_take(struct writ_incoming *request, struct writ_buf *bytes);
 
-/** Ends the exchange: with the queued bytes and the end of the body, or (`whole` false) by closing
- * the connection. */
-void writ_answer_stream_end(struct writ_incoming *request, bool whole);
+/** Ends the exchange: with the queued bytes, `last` (or NULL) and the end of the body, or (`whole`
+ * false) by closing the connection. */
+void writ_answer_stream_end(
+    struct writ_incoming *request, bool whole, const struct writ_view last[WRIT_EXCHANGE_LAST]);
 
 /** Queues a heartbeat now, unless other bytes wait. */
 void writ_answer_stream_beat(struct writ_incoming *request);

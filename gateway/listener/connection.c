@@ -90,14 +90,30 @@ show_fin(struct writ_connection *connection)
     (void)shutdown(connection->fd, SHUT_RD);
 }
 
-static void
-resume(struct writ_connection *connection)
+void
+writ_connection_resume(struct writ_connection *connection)
 {
     if (connection->suspended) {
         connection->suspended = false;
         connection->held = false;
+        connection->on_room = NULL;
         MHD_resume_connection(connection->mhd);
     }
+}
+
+bool
+writ_connection_await_room(
+    struct writ_connection *connection, void (*fn)(struct writ_connection *connection))
+{
+    if (!writ_is_ok(writ_loop_rewatch(&connection->watch, EPOLLOUT | EPOLLRDHUP | EPOLLET, NULL))) {
+        return false;
+    }
+    connection->on_room = fn;
+    if (!connection->suspended) {
+        connection->suspended = true;
+        MHD_suspend_connection(connection->mhd);
+    }
+    return true;
 }
 
 static void
@@ -109,8 +125,11 @@ on_watch(struct writ_watch *watch, uint32_t events)
         writ_connection_cut(connection);
         return;
     }
+    if (connection->on_room != NULL && (events & EPOLLOUT) != 0) {
+        connection->on_room(connection);
+    }
     if (connection->held) {
-        resume(connection);
+        writ_connection_resume(connection);
         writ_daemon_poke(connection->daemon, 1);
     }
     if ((events & EPOLLRDHUP) == 0) {
@@ -188,7 +207,7 @@ writ_connection_cut(struct writ_connection *connection)
     connection->dead = true;
     (void)shutdown(connection->fd, SHUT_RDWR);
     (void)MHD_set_connection_option(connection->mhd, MHD_CONNECTION_OPTION_TIMEOUT, CUT_TIMEOUT_S);
-    resume(connection);
+    writ_connection_resume(connection);
     writ_daemon_poke(connection->daemon, 2);
 }
 

@@ -21,6 +21,14 @@ void writ_connection_sweep(struct writ_connection *connection, int64_t now_us);
 /** Ends it, whatever its state: the socket is shut down now, and closed within two seconds. */
 void writ_connection_cut(struct writ_connection *connection);
 
+/** Suspends it in libmicrohttpd, and calls `fn` when its socket takes bytes, again and again until
+ * it is resumed. False: it is not suspended. */
+bool writ_connection_await_room(
+    struct writ_connection *connection, void (*fn)(struct writ_connection *connection));
+
+/** Resumes it in libmicrohttpd, if it is suspended. */
+void writ_connection_resume(struct writ_connection *connection);
+
 /** Calls `fn` with the connection's timer `after_us` after the client's FIN, or from now when it
  * has arrived already. A later call replaces an earlier one. */
 void writ_connection_after_fin(

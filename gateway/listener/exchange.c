@@ -111,7 +111,14 @@ writ_exchange_end(struct writ_exchange *x)
         x->hooks->end(x, true);
         return;
     }
-    writ_answer_stream_end(writ_incoming_of(x), true);
+    writ_answer_stream_end(writ_incoming_of(x), true, NULL);
+}
+
+void
+writ_exchange_end_with(struct writ_exchange *x, const struct writ_view last[WRIT_EXCHANGE_LAST])
+{
+    WRIT_INVARIANT(x->hooks == NULL);
+    writ_answer_stream_end(writ_incoming_of(x), true, last);
 }
 
 void
@@ -121,7 +128,7 @@ writ_exchange_abort(struct writ_exchange *x)
         x->hooks->end(x, false);
         return;
     }
-    writ_answer_stream_end(writ_incoming_of(x), false);
+    writ_answer_stream_end(writ_incoming_of(x), false, NULL);
 }
 
 void

@@ -73,6 +73,11 @@ void writ_exchange_on_room(
 /** Sends the queued bytes, then the end of the body. Ends the exchange. */
 void writ_exchange_end(struct writ_exchange *x);
 
+/** As writ_exchange_end, with `last` after the queued bytes. They are static, or in the arena of
+ * the exchange, and not copied. */
+void writ_exchange_end_with(
+    struct writ_exchange *x, const struct writ_view last[WRIT_EXCHANGE_LAST]);
+
 /** Drops the queued bytes and closes the connection without an end of the body, so that the client
  * sees that the answer is cut. Ends the exchange. */
 void writ_exchange_abort(struct writ_exchange *x);

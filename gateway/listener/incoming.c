@@ -220,6 +220,13 @@ writ_incoming_stop_waiting(struct writ_incoming *request)
     }
 }
 
+static void
+show_count(struct writ_acceptor *acceptor)
+{
+    atomic_store_explicit(
+        &acceptor->exchanges_seen, acceptor->exchanges + acceptor->answers, memory_order_relaxed);
+}
+
 void
 writ_incoming_detach(struct writ_incoming *request)
 {
@@ -229,7 +236,8 @@ writ_incoming_detach(struct writ_incoming *request)
     writ_incoming_stop_waiting(request);
     switch (request->state) {
     case WRIT_INCOMING_ANSWERED:
-        request->connection->daemon->answering--;
+        acceptor->answers--;
+        show_count(acceptor);
         break;
     case WRIT_INCOMING_HEAD:
     case WRIT_INCOMING_BODY:
@@ -258,11 +266,11 @@ void
 writ_incoming_count(struct writ_acceptor *acceptor, int change)
 {
     acceptor->exchanges += (unsigned)change;
-    atomic_store_explicit(&acceptor->exchanges_seen, acceptor->exchanges, memory_order_relaxed);
+    show_count(acceptor);
     writ_metrics_gauge(acceptor->metrics, WRIT_GAUGE_EXCHANGES_OPEN, change);
 }
 
-/* The handler is done: the exchange is no longer counted as open. */
+/* The handler is done: its answer is counted until it is out. */
 void
 writ_incoming_finish(struct writ_incoming *request, unsigned status)
 {
@@ -277,6 +285,7 @@ writ_incoming_finish(struct writ_incoming *request, unsigned status)
     request->on_room = NULL;
     writ_loop_undefer(&request->gone_task);
     writ_loop_undefer(&request->room_task);
+    acceptor->answers += request->detached ? 0 : 1;
     writ_incoming_count(acceptor, -1);
     if (status > 0) {
         writ_metrics_mark(acceptor->metrics, WRIT_VECTOR_STATUS, status / 100);
@@ -402,7 +411,6 @@ writ_incoming_answer(struct writ_incoming *request, unsigned status,
         writ_incoming_free(request);
         return;
     }
-    request->connection->daemon->answering++;
     response = response_of(request, headers, count, body, mode);
     if (response == NULL) {
         status = 500;

@@ -65,7 +65,7 @@ int64_t writ_listener_expires_s(const struct writ_listener *listener);
 /** The number of open connections. Any thread; for waiting after a drain. */
 unsigned writ_listener_open_connections(const struct writ_listener *listener);
 
-/** The number of exchanges without an answer. Any thread; for waiting after a drain. */
+/** The number of exchanges whose answer is not out yet. Any thread; for waiting after a drain. */
 unsigned writ_listener_open_exchanges(const struct writ_listener *listener);
 
 /** Closes everything. Only when the loops have stopped. Unanswered exchanges end here: their memory

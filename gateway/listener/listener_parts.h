@@ -52,7 +52,8 @@ struct writ_acceptor {
     unsigned spare_count, spare_least; /* now, and the fewest since the last sweep */
     struct writ_incoming *gone; /* their clients have left, and their handlers have not answered */
     unsigned exchanges;         /* not answered yet */
-    atomic_uint exchanges_seen; /* the same for other threads */
+    unsigned answers;           /* queued and not yet out */
+    atomic_uint exchanges_seen; /* both together, for other threads */
     size_t bodies_bytes;        /* that requests hold */
     struct writ_linger *lingers;
     unsigned linger_count;
@@ -71,11 +72,10 @@ struct writ_daemon {
     struct writ_acceptor *acceptor;
     struct writ_watch watch; /* the daemon's epoll descriptor */
     unsigned connections;
-    unsigned waiting;   /* open exchanges whose connection is not suspended */
-    unsigned answering; /* answers queued and not yet out */
-    unsigned runs;      /* further runs that the daemon needs before the turn ends */
-    unsigned spins;     /* runs in a row without a poke */
-    int64_t rest_us;    /* until the next run, after too many */
+    unsigned waiting; /* open exchanges whose connection is not suspended */
+    unsigned runs;    /* further runs that the daemon needs before the turn ends */
+    unsigned spins;   /* runs in a row without a poke */
+    int64_t rest_us;  /* until the next run, after too many */
     struct writ_certificate *certificate; /* NULL: plain HTTP */
     bool retired;                         /* takes no new connections; stops when it has none */
     struct writ_daemon *next;
@@ -108,7 +108,9 @@ struct writ_connection {
     bool closed;         /* libmicrohttpd has closed it; freed when its request is */
     bool refused;        /* the answer may meet unread bytes */
     bool suspended;
-    bool held;      /* suspended because its body is stalled; the watch waits for bytes */
+    bool held; /* suspended because its body is stalled; the watch waits for bytes */
+    void (*on_room)(struct writ_connection *connection); /* while it is suspended until the socket
+                                                            takes bytes; or NULL */
     uint64_t taken; /* bytes that libmicrohttpd has taken from the socket, at the last sweep */
     bool ignored;   /* bytes waited in the socket at the last sweep */
     bool certificate_checked;
@@ -127,6 +129,8 @@ enum writ_incoming_state {
     WRIT_INCOMING_STREAM,   /* the handler writes a stream */
     WRIT_INCOMING_ANSWERED, /* whole answer queued; the handler is done with it */
 };
+
+#define WRIT_INCOMING_LAST (WRIT_EXCHANGE_LAST + 2)
 
 /** An exchange with the parts that its handler must not see. */
 struct writ_incoming {
@@ -153,9 +157,12 @@ struct writ_incoming {
     struct writ_buf queue; /* of a stream */
     size_t queue_sent;     /* the bytes of it that libmicrohttpd has taken */
     size_t touched;        /* of libmicrohttpd's memory for it, since it was given back */
-    bool ended;            /* nothing more will be written */
-    bool starved;          /* a write was refused; on_room is owed */
-    int64_t wrote_us;      /* when the queue last moved */
+    struct writ_view last[WRIT_INCOMING_LAST]; /* what is left of the bytes after it: those that
+                                                  the handler gave, and what makes them a chunk */
+    char chunk_line[20];                       /* of `last` */
+    bool ended;                                /* nothing more will be written */
+    bool starved;                              /* a write was refused; on_room is owed */
+    int64_t wrote_us;                          /* when the queue last moved */
     int64_t heartbeat_us;
 
     void (*on_gone)(struct writ_exchange *x, void *ctx);

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define WRIT_EXCHANGE_LAST 2 /* pieces of which any may be empty */
+
 struct writ_clock;
 struct writ_loop;
 struct writ_metrics;

@@ -229,6 +229,13 @@ make_request(struct writ_branch *branch)
 {
     struct writ_upcall_request *ret = &branch->upcall.request;
 
+    if (branch->headers == NULL) {
+        branch->headers = writ_arena_get(
+            branch->request->x->arena, WRIT_UPCALL_HEADERS_MAX * sizeof *branch->headers);
+    }
+    if (branch->headers == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
     if (branch->own) {
         return writ_upcall_request_own(branch->request, branch->upstream, branch->body,
             &branch->message, branch->headers, ret);
@@ -476,12 +483,9 @@ writ_fanout_tell_first(struct writ_request *request, struct writ_fanout *fanout)
     return writ_fanout_tell(request, &fanout->branches[0]);
 }
 
-struct writ_write
-writ_fanout_response(struct writ_request *request, struct writ_buf *body)
+void
+writ_fanout_response(const struct writ_request *request, struct writ_write *w)
 {
-    struct writ_write w = writ_write_to(body);
-
-    writ_mcp_open(&w, request->message.id);
-    writ_write_name(&w, WRIT_LIT("result"));
-    return w;
+    writ_mcp_open(w, request->message.id);
+    writ_write_name(w, WRIT_LIT("result"));
 }

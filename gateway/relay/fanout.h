@@ -29,7 +29,7 @@ struct writ_branch {
     struct writ_view body;      /* the body that is sent then */
     bool own;                   /* it is the gateway's own message: */
     struct writ_mcp_message message;
-    struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
+    struct writ_header *headers;      /* WRIT_UPCALL_HEADERS_MAX, or NULL before it is sent */
     struct writ_upcall_answer answer; /* its views are copies in the request's arena */
     const struct writ_json *response; /* the parsed message, or NULL: none, or none that is JSON */
     struct writ_buf items;            /* lists: the items of this upstream, as JSON,
@@ -111,7 +111,7 @@ enum writ_step writ_fanout_tell(struct writ_request *request, const struct writ_
 enum writ_step writ_fanout_tell_first(struct writ_request *request, struct writ_fanout *fanout);
 
 /** Begins an answer of the gateway, up to its `result`, which the caller writes. */
-struct writ_write writ_fanout_response(struct writ_request *request, struct writ_buf *body);
+void writ_fanout_response(const struct writ_request *request, struct writ_write *w);
 
 /** Answers with one JSON message; as a stream, when the endpoint has one upstream and that answered
  * with a stream. `more`: a field of the head, or none. As writ_pass_answer. */

@@ -98,8 +98,9 @@ answer_ping(struct writ_request *request)
 {
     static struct writ_fanout none;
     writ_auto_buf body = writ_buf_make(8192);
-    struct writ_write w = writ_fanout_response(request, &body);
+    struct writ_write w = writ_write_to(&body);
 
+    writ_fanout_response(request, &w);
     writ_write_object_begin(&w);
     writ_write_object_end(&w);
     writ_write_object_end(&w);

@@ -15,6 +15,7 @@
 
 #define PAGES_ENOUGH 64         /* of one upstream's list, in one answer */
 #define BYTES_ENOUGH (4u << 20) /* the same */
+#define SHORT_BYTES  1024       /* up to here a list needs no allocation */
 
 static struct writ_view
 list_member(enum writ_mcp_method method)
@@ -360,10 +361,12 @@ answer_list(struct writ_request *request, struct writ_fanout *fanout)
 {
     writ_auto_buf cursor = writ_buf_make(2 * WRIT_CURSOR_MAX);
     size_t told = cut_list(fanout, &cursor);
-    writ_auto_buf body = writ_buf_make(WRIT_FANOUT_ANSWER_MAX);
-    writ_auto_buf items = writ_buf_make(WRIT_FANOUT_ANSWER_MAX);
-    struct writ_write w = writ_fanout_response(request, &body);
+    char body_room[SHORT_BYTES], items_room[SHORT_BYTES];
+    writ_auto_buf body = writ_buf_from(body_room, sizeof body_room, WRIT_FANOUT_ANSWER_MAX);
+    writ_auto_buf items = writ_buf_from(items_room, sizeof items_room, WRIT_FANOUT_ANSWER_MAX);
+    struct writ_write w = writ_write_to(&body);
 
+    writ_fanout_response(request, &w);
     join_items(request, fanout);
     note_missed(request, fanout);
     writ_buf_byte(&items, '[');

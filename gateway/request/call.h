@@ -148,6 +148,7 @@ struct writ_call_reply {
     struct writ_resume *resume; /* resume.h */
     struct writ_sse_event last; /* the event that carried the response; its data, of any answer */
     const struct writ_json *response; /* of a long event: `last.data`, read; NULL: not yet read */
+    struct writ_ahead *ahead;         /* what was read and digested of it while it arrived */
     bool malformed; /* an event that cannot be passed on: the upcall was cancelled */
     bool answered;  /* the response arrived; later events are dropped */
 };

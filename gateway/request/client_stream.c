@@ -68,6 +68,21 @@ writ_client_stream_end(struct writ_request *request, bool whole)
 }
 
 enum writ_step
+writ_client_stream_end_with(struct writ_request *request, const struct writ_sse_event *event)
+{
+    struct writ_client_stream *stream = &request->stream;
+    writ_result r = {WRIT_E_INVALID};
+
+    if (request->x->hooks == NULL && event->data.len > PENDING_KEPT) {
+        r = writ_sse_put_before(&stream->pending, event, stream->last, NULL);
+    }
+    if (r.code == WRIT_E_INVALID) { /* its data has several lines, or it is short */
+        r = writ_sse_put(&stream->pending, event, NULL);
+    }
+    return writ_client_stream_end(request, writ_is_ok(r));
+}
+
+enum writ_step
 writ_client_stream_close(struct writ_request *request)
 {
     if (request->stream.held > 0 || (!request->stream.cut && !flush(request))) {

@@ -50,6 +50,10 @@ WRIT_RESULT writ_client_stream_write(struct writ_request *request, struct writ_v
  * request with it: with an end of the body when `whole`. */
 enum writ_step writ_client_stream_end(struct writ_request *request, bool whole);
 
+/** As writ_client_stream_end, after one event more, whose data is in the arena of the exchange. */
+enum writ_step writ_client_stream_end_with(
+    struct writ_request *request, const struct writ_sse_event *event);
+
 /** The client has left: its waiting bytes are dropped, and a request that waits in CLOSE
  * continues. */
 void writ_client_stream_left(struct writ_request *request);

@@ -58,9 +58,13 @@ enum writ_step
 writ_finish_stream(struct writ_request *request, bool whole)
 {
     struct writ_exchange *x = request->x;
+    const struct writ_view last[WRIT_EXCHANGE_LAST] = {
+        request->stream.last[0], request->stream.last[1]};
 
     writ_finish_request(request);
-    if (whole) {
+    if (whole && last[0].len > 0) {
+        writ_exchange_end_with(x, last);
+    } else if (whole) {
         writ_exchange_end(x);
     } else {
         writ_exchange_abort(x);

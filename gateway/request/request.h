@@ -87,11 +87,12 @@ struct writ_forward {
 
 /** The answer to its client, when it is a stream of events (client_stream.h). */
 struct writ_client_stream {
-    bool open;               /* it has begun */
-    bool closing, cut;       /* it ends after `pending`, complete or cut */
-    struct writ_buf pending; /* events that the client's queue did not take yet */
-    struct writ_buf ahead;   /* events that go before those of `pending` */
-    size_t held;             /* notices about tasks that are not settled yet */
+    bool open;                                 /* it has begun */
+    bool closing, cut;                         /* it ends after `pending`, complete or cut */
+    struct writ_buf pending;                   /* events that the client's queue did not take yet */
+    struct writ_buf ahead;                     /* events that go before those of `pending` */
+    struct writ_view last[WRIT_EXCHANGE_LAST]; /* after `pending`: the end of a long event */
+    size_t held;                               /* notices about tasks that are not settled yet */
     void (*room)(struct writ_request *request); /* the client takes events again */
 };
 

@@ -12,6 +12,7 @@
 #define WRIT_GATEWAY_UPCALL_H
 
 #include "base/bytes.h"
+#include "evidence/json/ahead.h"
 #include "gateway/http/sse.h"
 #include "gateway/io/loop.h"
 #include "gateway/listener/exchange.h"
@@ -61,7 +62,10 @@ struct writ_upcall_request {
      * NOT_SENT. */
     bool (*may_begin)(void *ctx);
     void *begin_ctx;
-    bool lines;        /* a JSON body may be several messages, one per line: then it is a stream */
+    bool lines; /* a JSON body may be several messages, one per line: then it is a stream */
+    struct writ_ahead *ahead; /* reads on while a long answer arrives, in the body or in an
+                                      event (ahead.h): in its callback it is that of the answer,
+                                      and is kept by setting this to NULL. NULL: nothing does */
     const char *scope; /* the client: separates stdio ids, progress and streams of clients; the
                           session id, or NULL for a single request */
     const struct writ_agent *agent; /* the agent of the message */

@@ -1,8 +1,11 @@
 /* For every input: our reader and jansson agree on whether it is JSON and on its value, but for
- * the differences that oracle.h names; a refusal has an offset within the input and a message; and
- * a refusal under smaller limits is a refusal because of them. */
+ * the differences that oracle.h names; a refusal has an offset within the input and a message;
+ * a refusal under smaller limits is a refusal because of them; and strings that are unescaped
+ * later, or read and digested while the text arrives, change nothing. */
 #include "support/fuzz.h"
 #include "support/evidence/oracle.h"
+
+#include "evidence/json/ahead.h"
 
 #define ARENA_MAX ((size_t)1 << 26)
 
@@ -39,6 +42,51 @@ check_limits(struct writ_view text)
     WRIT_INVARIANT(!writ_is_ok(result) || narrow->span <= limits.values);
 }
 
+/* Strings that are unescaped later are those that are unescaped at once. */
+static void
+check_late(struct writ_view text)
+{
+    const struct writ_json *value = NULL, *late = NULL;
+    struct writ_json_limits limits = writ_json_limits_default;
+    struct writ_err err = {0}, late_err = {0};
+    writ_result result = writ_json_read(text, &limits, arena, &value, &err);
+
+    limits.late_bytes = 1 + (unsigned char)text.ptr[0] % 8;
+    WRIT_INVARIANT(writ_json_read(text, &limits, arena, &late, &late_err).code == result.code);
+    WRIT_INVARIANT(
+        writ_is_ok(result) ? writ_json_equal(value, late) : err.offset == late_err.offset);
+}
+
+/* The text arrives in three pieces. */
+static void
+check_ahead(struct writ_view text)
+{
+    const struct writ_json *value = NULL, *again = NULL;
+    struct writ_json_limits limits = writ_json_limits_default;
+    struct writ_ahead ahead;
+    struct writ_err err = {0}, ahead_err = {0};
+    struct writ_digest want = {{0}}, got = {{0}};
+    size_t bytes;
+    writ_result result = writ_json_read(text, &limits, arena, &value, &err);
+
+    limits.late_bytes = 1 + (unsigned char)text.ptr[0] % 8;
+    writ_ahead_begin(&ahead, WRIT_LIT("a"), 1 + (unsigned char)text.ptr[1] % 32);
+    writ_ahead_feed(&ahead, writ_view_sub(text, 0, text.len / 2));
+    writ_ahead_feed(&ahead, writ_view_sub(text, 0, text.len / 2 + text.len / 4));
+    WRIT_INVARIANT(
+        writ_ahead_read(text, &limits, &ahead, arena, &again, &ahead_err).code == result.code);
+    WRIT_INVARIANT(
+        writ_is_ok(result) ? writ_json_equal(value, again) : err.offset == ahead_err.offset);
+    value = writ_json_get(value, WRIT_LIT("a"));
+    again = writ_json_get(again, WRIT_LIT("a"));
+    if (value != NULL) {
+        result = writ_digest_json(value, ARENA_MAX, &want, NULL);
+        WRIT_INVARIANT(
+            writ_ahead_digest(&ahead, again, ARENA_MAX, &got, &bytes, NULL).code == result.code);
+        WRIT_INVARIANT(writ_digest_equal(&want, &got));
+    }
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -52,6 +100,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_refusal(text);
     if (size >= 3) {
         check_limits(text);
+        check_late(text);
+        check_ahead(text);
     }
     WRIT_INVARIANT(writ_oracle_disagrees(text, arena) == NULL);
     return 0;

@@ -3,7 +3,9 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import http from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { startGateway, until } from '../support/js/gateway.mjs';
 import { Streams } from '../support/servers/resumable.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
@@ -131,5 +133,29 @@ test('a message that arrived before the stop has its answer: no upstream stops b
     for (const text of await Promise.all(all.map((connection) => connection.answer())))
       assert.match(text, /^HTTP\/1\.1 200 [^]*"protocolVersion"/, `round ${round}`);
     assert.equal((await gw.exited).code, 0);
+  }
+});
+
+test('an answer that its client is reading comes whole, also when the stop begins before its end', async (t) => {
+  const told = 'y'.repeat(9_000_000); // more than two sockets hold
+  for (const stream of [false, true]) {
+    const { up, gw } = await setUp(t);
+    up.onCall = (call) => {
+      const result = { jsonrpc: '2.0', id: call.id, result: { content: [{ type: 'text', text: told }] } };
+      if (!stream) return call.json(result);
+      const events = call.stream();
+      events.send(result);
+      return events.end();
+    };
+    const s = await openSession(gw), body = s.callMessage('up__pay', { n: 1 });
+    const request = http.request(gw.origin + s.path, { method: 'POST', agent: false, headers: s.headers(body) });
+    request.end(JSON.stringify(body));
+    const [answer] = await once(request, 'response');
+    await until(() => gw.decisions()[0] && gw.show(gw.decisions()[0].decision_id).outcome, 'the outcome');
+    const ended = gw.stop();
+    await until(() => fetch(gw.origin).then(() => false, () => true), 'new connections to be refused');
+    assert.ok((await text(answer)).includes(`"${told}"`));
+    assert.deepEqual(await ended, { code: 0, signal: null });
+    gw.verify();
   }
 });

@@ -56,24 +56,51 @@ struct digester {
     SHA256_CTX state;
     size_t bytes;
     bool failed;
+    const struct writ_digest_begun *begun; /* while all bytes so far are its first ones */
 };
+
+/* Whether the bytes so far and these are what was digested before. */
+static bool
+is_begun(struct digester *digester, struct writ_view bytes)
+{
+    const struct writ_digest_begun *begun = digester->begun;
+    struct writ_view before;
+
+    if (begun == NULL) {
+        return false;
+    }
+    if (digester->bytes == begun->before.len && bytes.ptr == begun->string.ptr) {
+        return bytes.len == begun->string.len;
+    }
+    before = writ_view_sub(begun->before, digester->bytes, begun->before.len);
+    if (!writ_view_has_prefix(before, bytes)) {
+        digester->begun = NULL;
+    }
+    return false;
+}
 
 static void
 digest_piece(struct writ_drain *drain, struct writ_view bytes)
 {
     struct digester *digester = (struct digester *)drain;
 
-    digester->failed =
-        SHA256_Update(&digester->state, bytes.ptr, bytes.len) != 1 || digester->failed;
+    if (is_begun(digester, bytes)) {
+        digester->state = digester->begun->stream->state;
+        digester->begun = NULL;
+    } else {
+        digester->failed =
+            SHA256_Update(&digester->state, bytes.ptr, bytes.len) != 1 || digester->failed;
+    }
     digester->bytes += bytes.len;
 }
 
 WRIT_RESULT
-writ_digest_json_sized(const struct writ_json *value, size_t max, struct writ_digest *ret,
-    size_t *ret_bytes, struct writ_err *err)
+writ_digest_json_sized(const struct writ_json *value, size_t max,
+    const struct writ_digest_begun *begun, struct writ_digest *ret, size_t *ret_bytes,
+    struct writ_err *err)
 {
     char room[ORDINARY_BYTES];
-    struct digester digester = {.drain = {digest_piece}};
+    struct digester digester = {.drain = {digest_piece}, .begun = begun};
     struct writ_buf canonical = writ_buf_drained(room, sizeof room, max, &digester.drain);
 
     if (SHA256_Init(&digester.state) != 1) {
@@ -95,7 +122,7 @@ writ_digest_json(
 {
     size_t bytes;
 
-    return writ_digest_json_sized(value, max, ret, &bytes, err);
+    return writ_digest_json_sized(value, max, NULL, ret, &bytes, err);
 }
 
 WRIT_RESULT

@@ -43,10 +43,6 @@ WRIT_RESULT writ_digest_pieces(
 WRIT_RESULT writ_digest_json(
     const struct writ_json *value, size_t max, struct writ_digest *ret, struct writ_err *err);
 
-/** As writ_digest_json, and the length of the canonical form. */
-WRIT_RESULT writ_digest_json_sized(const struct writ_json *value, size_t max,
-    struct writ_digest *ret, size_t *ret_bytes, struct writ_err *err);
-
 /** As writ_digest_json over the lossless form (writ_jcs_put_lossless), for the definition of a
  * tool. Equals writ_digest_json where every number is exact. WRIT_E_LIMIT, WRIT_E_NOMEM,
  * WRIT_E_CRYPTO. */
@@ -98,5 +94,18 @@ void writ_digest_stream_restore(
     struct writ_digest_stream *ret, const uint8_t bytes[WRIT_DIGEST_STREAM_BYTES]);
 /** Ends the stream: it takes no more input. A zeroed stream is permitted. */
 void writ_digest_stream_wipe(struct writ_digest_stream *stream);
+
+/** What was digested of a canonical form before the whole of it was known: its first bytes and the
+ * string after them, whose bytes are in one place. */
+struct writ_digest_begun {
+    struct writ_view before, string;
+    const struct writ_digest_stream *stream;
+};
+
+/** As writ_digest_json, and the length of the canonical form. `begun`: taken over where the form
+ * has exactly these bytes; NULL: nothing was. */
+WRIT_RESULT writ_digest_json_sized(const struct writ_json *value, size_t max,
+    const struct writ_digest_begun *begun, struct writ_digest *ret, size_t *ret_bytes,
+    struct writ_err *err);
 
 #endif

@@ -165,13 +165,15 @@ put_number(struct writ_buf *buf, const struct writ_json *node, enum form form, s
 static void
 put_string(struct writ_buf *buf, const struct writ_json *node)
 {
-    if (node->escaped) {
-        writ_text_json(buf, writ_view(node->ptr, node->len));
+    bool as_spelled = node->is_late && node->late->canonical;
+
+    if (node->escaped && !as_spelled) {
+        writ_text_json(buf, writ_json_string(node));
         return;
     }
-    /* spelled without escapes, so it needs none */
+    /* spelled without escapes, so it needs none, or with those of the canonical form */
     writ_buf_byte(buf, '"');
-    writ_buf_put(buf, writ_view(node->ptr, node->len));
+    writ_buf_put(buf, as_spelled ? node->late->source : writ_view(node->ptr, node->len));
     writ_buf_byte(buf, '"');
 }
 

@@ -2,6 +2,20 @@
  * changed after the read, and every walk is bounded by `span`. */
 #include "evidence/json/json.h"
 
+#include "evidence/json/spelling.h"
+
+struct writ_view
+writ_json_unescape(const struct writ_json *string)
+{
+    struct writ_json_late *late = string->late;
+
+    if (!late->unescaped) {
+        WRIT_INVARIANT(writ_spelling_unescape(late->source, late->room).len == string->len);
+        late->unescaped = true;
+    }
+    return writ_view(late->room, string->len);
+}
+
 bool
 writ_json_is(const struct writ_json *value, struct writ_view text)
 {
@@ -272,8 +286,9 @@ writ_json_copy(const struct writ_json *value, struct writ_arena *arena)
     for (uint32_t i = 0; i < value->span; i++) {
         nodes[i] = value[i];
         if (has_bytes(&value[i])) {
+            nodes[i].is_late = false;
             nodes[i].ptr = bytes.ptr + bytes.len;
-            writ_buf_put(&bytes, writ_view(value[i].ptr, value[i].len));
+            writ_buf_put(&bytes, writ_json_text(&value[i]));
         }
     }
     return nodes;

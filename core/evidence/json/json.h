@@ -21,7 +21,8 @@
  *
  * Ownership: nodes, and strings that were spelled with escapes, live in the arena; other strings
  * and all numbers point into the text that was read, which must live as long. Nodes are never
- * changed after the read, so any number of threads may use them. Nothing here blocks. */
+ * changed after the read, so any number of threads may use them; but a value that was read with
+ * `late_bytes` belongs to one thread at a time. Nothing here blocks. */
 #ifndef WRIT_EVIDENCE_JSON_H
 #define WRIT_EVIDENCE_JSON_H
 
@@ -39,14 +40,26 @@ enum writ_json_type {
     WRIT_JSON_OBJECT,
 };
 
+/** A long string with escapes, checked and not unescaped before it is read. */
+struct writ_json_late {
+    struct writ_view source; /* as it is spelled, without its quotes */
+    char *room;              /* for source.len bytes: where it is unescaped */
+    bool canonical;          /* spelled as in the canonical form */
+    bool unescaped;
+};
+
 /** One node, 32 bytes. Read it through the functions below. */
 struct writ_json {
     uint8_t type;    /* enum writ_json_type */
     uint8_t escaped; /* string: spelled with escapes, so its bytes are not in the text */
-    uint16_t unused;
-    uint32_t span;   /* nodes, this one included */
-    const char *ptr; /* string: UTF-8, unescaped; number: its source text */
-    uint32_t len;    /* bytes at ptr */
+    uint8_t is_late; /* string: `late` in place of ptr */
+    uint8_t unused;
+    uint32_t span; /* nodes, this one included */
+    union {
+        const char *ptr; /* string: UTF-8, unescaped; number: its source text */
+        struct writ_json_late *late;
+    };
+    uint32_t len; /* bytes of a string, unescaped, or of a number's text */
     union {
         uint32_t count; /* array: elements; object: members */
         uint32_t at;    /* string or number: byte offset in the text it was read from */
@@ -67,8 +80,12 @@ struct writ_json_limits {
     size_t name_bytes;   /* of one member name, unescaped */
     size_t string_bytes; /* of one string value, unescaped */
     size_t number_bytes; /* of one number as written; at most WRIT_NUMBER_MAX is honoured */
+    size_t late_bytes;   /* no limit: strings with escapes whose text is longer are unescaped when
+                            they are read; 0: none */
 };
 
+/** A good value for `late_bytes`: so many bytes are unescaped in less than a microsecond. */
+#define WRIT_JSON_LATE_BYTES 4096
 /** No text longer than this is read, whatever the limits say. */
 #define WRIT_JSON_BYTES_MAX ((size_t)1 << 30)
 /** No value is nested deeper than this, whatever the limits say: code that walks a value may
@@ -98,6 +115,13 @@ extern const struct writ_json_limits writ_json_limits_default;
  */
 WRIT_RESULT writ_json_read(struct writ_view text, const struct writ_json_limits *limits,
     struct writ_arena *arena, const struct writ_json **ret, struct writ_err *err);
+
+struct writ_ahead;
+
+/** As writ_json_read; `ahead`: what is known of one string of the text (ahead.h), or NULL. */
+WRIT_RESULT writ_json_read_known(struct writ_view text, const struct writ_json_limits *limits,
+    const struct writ_ahead *ahead, struct writ_arena *arena, const struct writ_json **ret,
+    struct writ_err *err);
 
 /** The type of `value`; NULL is WRIT_JSON_NONE. */
 static inline enum writ_json_type
@@ -154,6 +178,9 @@ writ_json_sorted_next(const struct writ_json *name)
     return name->order != 0 ? name + name->order : NULL;
 }
 
+/** The bytes of a string that is late. */
+struct writ_view writ_json_unescape(const struct writ_json *string);
+
 /** The bytes of a string or member name (may hold NUL), or the source text of a number; for
  * anything else, and NULL, the empty view {NULL, 0}. */
 static inline struct writ_view
@@ -161,8 +188,10 @@ writ_json_text(const struct writ_json *value)
 {
     enum writ_json_type type = writ_json_type(value);
 
-    return type == WRIT_JSON_STRING || type == WRIT_JSON_NUMBER ? writ_view(value->ptr, value->len)
-                                                                : writ_view(NULL, 0);
+    if (type != WRIT_JSON_STRING && type != WRIT_JSON_NUMBER) {
+        return writ_view(NULL, 0);
+    }
+    return value->is_late ? writ_json_unescape(value) : writ_view(value->ptr, value->len);
 }
 
 /** As writ_json_text, for strings alone: the empty view {NULL, 0} for anything else. An empty
@@ -173,7 +202,8 @@ writ_json_string(const struct writ_json *value)
     if (writ_json_type(value) != WRIT_JSON_STRING) {
         return writ_view(NULL, 0);
     }
-    return writ_view(value->ptr, value->len); /* NOLINT: NULL is of no type, as it says above */
+    /* NOLINTNEXTLINE: NULL is of no type, as it says above */
+    return value->is_late ? writ_json_unescape(value) : writ_view(value->ptr, value->len);
 }
 
 /** True when `value` is a string with exactly these bytes. */

@@ -5,11 +5,13 @@
  * (2) Every byte is read only after `at < end`; the text need not end with NUL.
  * (3) A node is appended only after there was room for it within its limit, and a container is
  * closed only after its names were found to be distinct. */
-#include "base/sixteen.h"
 #include "base/utf8.h"
 #include "evidence/json/json.h"
 
+#include "evidence/json/ahead.h"
+#include "evidence/json/escape.h"
 #include "evidence/json/jcs.h"
+#include "evidence/json/spelling.h"
 
 #define NO_NODE        UINT32_MAX
 #define ROOM_LEAST     16
@@ -34,6 +36,7 @@ struct reader {
     uint32_t depth;
     struct writ_buf spare; /* where strings with escapes go */
     const struct writ_json_limits *limits;
+    const struct writ_ahead *ahead; /* or NULL */
     struct writ_arena *arena;
     struct writ_err *err;
 };
@@ -134,112 +137,18 @@ append(struct reader *r, enum writ_json_type type, const char *at)
 
 /* ---- strings */
 
-static inline bool
-is_plain(char c)
-{
-    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
-}
-
-static inline writ_sixteen
-not_plain(writ_sixteen bytes)
-{
-    return (writ_sixteen)(bytes < 0x20) | (writ_sixteen)(bytes > 0x7f) |
-           (writ_sixteen)(bytes == '"') | (writ_sixteen)(bytes == '\\');
-}
-
-/* Skips bytes that need no second check: ASCII except '"', '\\' and controls, sixteen bytes at a
- * time. */
-static inline const char *
-skip_plain(const char *at, const char *end)
-{
-    while (end - at >= 16) {
-        size_t plain = writ_sixteen_before(not_plain(writ_sixteen_load(at)));
-        at += plain;
-        if (plain < 16) {
-            return at;
-        }
-    }
-    while (at < end && is_plain(*at)) {
-        at++;
-    }
-    return at;
-}
-
-/* Copies the same bytes to `to`, which has room for all up to `end`. */
-static inline const char *
-copy_plain(const char *at, const char *end, char *to)
-{
-    while (end - at >= 16) {
-        writ_sixteen bytes = writ_sixteen_load(at);
-        size_t plain = writ_sixteen_before(not_plain(bytes));
-        writ_sixteen_store(bytes, to);
-        at += plain;
-        to += plain;
-        if (plain < 16) {
-            return at;
-        }
-    }
-    while (at < end && is_plain(*at)) {
-        *to++ = *at++;
-    }
-    return at;
-}
-
-static int
-hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* The UTF-16 unit of the "\uXXXX" at `at`, or -1. */
-static int32_t
-unicode_escape(const char *at, const char *end)
-{
-    int32_t unit = 0;
-
-    if (end - at < 6 || at[0] != '\\' || at[1] != 'u') {
-        return -1;
-    }
-    for (int i = 2; i < 6; i++) {
-        int digit = hex_digit(at[i]);
-        if (digit < 0) {
-            return -1;
-        }
-        unit = unit << 4 | digit;
-    }
-    return unit;
-}
-
-/* Gives the number of bytes. */
-static size_t
-write_utf8(uint32_t point, char *to)
-{
-    size_t len = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
-
-    for (size_t i = len - 1; i > 0; i--) {
-        to[i] = (char)(0x80 | (point & 0x3f));
-        point >>= 6;
-    }
-    to[0] = (char)(len == 1 ? point : (0xf00U >> len & 0xff) | point);
-    return len;
-}
-
 /* "\uXXXX", or two of them for a character beyond U+FFFF. */
 static writ_result
 read_unicode_escape(struct reader *r, const char **at)
 {
-    int32_t unit = unicode_escape(*at, r->end);
+    int32_t unit = writ_escape_unit(*at, r->end);
     uint32_t point = (uint32_t)unit;
 
     if (unit < 0) {
         return refuse(r, *at, "malformed \\u escape");
     }
     if (unit >= 0xd800 && unit <= 0xdfff) {
-        int32_t low = unit <= 0xdbff ? unicode_escape(*at + 6, r->end) : -1;
+        int32_t low = unit <= 0xdbff ? writ_escape_unit(*at + 6, r->end) : -1;
         if (low < 0xdc00 || low > 0xdfff) {
             return refuse(r, *at, "lone surrogate");
         }
@@ -247,7 +156,7 @@ read_unicode_escape(struct reader *r, const char **at)
         *at += 6;
     }
     *at += 6;
-    r->spare.len += write_utf8(point, r->spare.ptr + r->spare.len);
+    r->spare.len += writ_escape_utf8(point, r->spare.ptr + r->spare.len);
     return WRIT_DONE;
 }
 
@@ -255,14 +164,6 @@ read_unicode_escape(struct reader *r, const char **at)
 static inline writ_result
 read_escape(struct reader *r, const char **at)
 {
-    static const char bytes[256] = {['"'] = '"',
-        ['\\'] = '\\',
-        ['/'] = '/',
-        ['b'] = '\b',
-        ['f'] = '\f',
-        ['n'] = '\n',
-        ['r'] = '\r',
-        ['t'] = '\t'};
     char byte;
 
     if (r->end - *at < 2) {
@@ -271,7 +172,7 @@ read_escape(struct reader *r, const char **at)
     if ((*at)[1] == 'u') {
         return read_unicode_escape(r, at);
     }
-    byte = bytes[(unsigned char)(*at)[1]];
+    byte = writ_escape_short[(unsigned char)(*at)[1]];
     if (byte == '\0') {
         return refuse(r, *at, "unknown escape");
     }
@@ -298,24 +199,17 @@ make_spare(struct reader *r)
     return WRIT_DONE;
 }
 
-/* From the first backslash on; `start` is the first byte of the string and `*at` the backslash.
- * Leaves `*at` on the closing quote. */
-static __attribute__((noinline)) writ_result
-read_escaped(struct reader *r, const char *start, const char **at)
+/* Unescapes up to the closing quote, or to `most` if that comes first. */
+static inline writ_result
+unescape_to(struct reader *r, const char *most, const char **at)
 {
-    WRIT_TRY(make_spare(r));
-    writ_buf_put(&r->spare, writ_view(start, (size_t)(*at - start)));
-    WRIT_TRY(writ_buf_check(&r->spare, r->err));
-    for (;;) {
+    while (*at < most) {
         const char *from = *at;
         uint32_t point;
         size_t len;
-        *at = copy_plain(from, r->end, r->spare.ptr + r->spare.len);
+        *at = writ_escape_copy(from, most, r->spare.ptr + r->spare.len);
         r->spare.len += (size_t)(*at - from);
-        if (*at == r->end) {
-            return refuse(r, r->end, "unterminated string");
-        }
-        if (**at == '"') {
+        if (*at == most || **at == '"') {
             return WRIT_DONE;
         }
         if (**at == '\\') {
@@ -330,56 +224,153 @@ read_escaped(struct reader *r, const char *start, const char **at)
         r->spare.len += len;
         *at += len;
     }
+    return WRIT_DONE;
+}
+
+/* A string of which the unescaping is left to its reader: nothing of its room, which is as long as
+ * its source, is touched before. NULL: memory is exhausted. */
+static struct writ_json_late *
+make_late(struct reader *r, const char *start, const struct writ_spelling *spelling,
+    struct writ_view *ret)
+{
+    struct writ_json_late *late = writ_arena_get(r->arena, sizeof *late);
+
+    if (late != NULL) {
+        *late = (struct writ_json_late){.source = writ_view(start, spelling->source),
+            .room = r->spare.ptr + r->spare.len,
+            .canonical = spelling->canonical};
+        *ret = writ_view(late->room, spelling->bytes);
+        r->spare.len += spelling->source;
+    }
+    return late;
+}
+
+/* NULL: it is not valid, or memory is exhausted. */
+static struct writ_json_late *
+read_late(struct reader *r, const char *start, const char **at, struct writ_view *ret)
+{
+    struct writ_spelling spelling = writ_spelling_begin();
+    struct writ_view rest = writ_view(start, (size_t)(r->end - start));
+
+    if (writ_spelling_read(&spelling, rest) != WRIT_SPELLING_CLOSED) {
+        return NULL;
+    }
+    *at = start + spelling.source;
+    return make_late(r, start, &spelling, ret);
+}
+
+/* From the first backslash on; `start` is the first byte of the string and `*at` the backslash.
+ * Leaves `*at` on the closing quote. Without `ret_late` it is unescaped at once. */
+static __attribute__((noinline)) writ_result
+read_escaped(struct reader *r, const char *start, const char **at, struct writ_view *ret,
+    struct writ_json_late **ret_late)
+{
+    size_t least = r->limits->late_bytes;
+    bool may_be_late = ret_late != NULL && (size_t)(r->end - start) > least;
+    const char *most = may_be_late ? start + least : r->end;
+    struct writ_view plain = writ_view(start, (size_t)(*at - start));
+    size_t before;
+
+    WRIT_TRY(make_spare(r));
+    before = r->spare.len;
+    if (*at < most) {
+        writ_buf_put(&r->spare, plain);
+        WRIT_TRY(unescape_to(r, most, at));
+    }
+    if (may_be_late && *at >= most) {
+        r->spare.len = before;
+        *ret_late = read_late(r, start, at, ret);
+        if (*ret_late != NULL) {
+            return WRIT_DONE;
+        }
+        *at = start + plain.len; /* again, for what is wrong */
+        writ_buf_put(&r->spare, plain);
+        WRIT_TRY(unescape_to(r, r->end, at));
+    }
+    WRIT_TRY(writ_buf_check(&r->spare, r->err));
+    if (*at == r->end) {
+        return refuse(r, r->end, "unterminated string");
+    }
+    *ret = writ_view(r->spare.ptr + before, r->spare.len - before);
+    return WRIT_DONE;
+}
+
+/* A string that was checked while the text arrived. */
+static writ_result
+take_ahead(struct reader *r, const char *start, const struct writ_spelling *spelling,
+    struct writ_view *ret, struct writ_json_late **ret_late)
+{
+    *ret = writ_view(start, spelling->source);
+    if (spelling->escaped) {
+        WRIT_TRY(make_spare(r));
+        *ret_late = make_late(r, start, spelling, ret);
+        if (*ret_late == NULL) {
+            return no_memory(r);
+        }
+    }
+    r->at = start + spelling->source + 1;
+    return WRIT_DONE;
 }
 
 /* A string from its opening quote to the byte after its closing one. */
 static writ_result
-read_string(struct reader *r, struct writ_view *ret, bool *ret_escaped)
+read_string(
+    struct reader *r, struct writ_view *ret, bool *ret_escaped, struct writ_json_late **ret_late)
 {
-    const char *start = r->at + 1, *at = skip_plain(start, r->end);
-    size_t before = r->spare.len;
-    bool escaped = false;
+    const char *start = r->at + 1, *at;
+    const struct writ_spelling *spelling =
+        r->ahead != NULL && ret_late != NULL ? writ_ahead_string(r->ahead, start) : NULL;
 
+    if (spelling != NULL && spelling->source < (size_t)(r->end - start)) {
+        *ret_escaped = spelling->escaped;
+        return take_ahead(r, start, spelling, ret, ret_late);
+    }
+    at = writ_escape_skip(start, r->end);
     while (at < r->end && *at != '"') {
         uint32_t point;
         size_t len;
         if (*at == '\\') {
-            WRIT_TRY(read_escaped(r, start, &at));
-            escaped = true;
-            break;
+            WRIT_TRY(read_escaped(r, start, &at, ret, ret_late));
+            *ret_escaped = true;
+            r->at = at + 1;
+            return WRIT_DONE;
         }
         len = writ_utf8_character(writ_view(at, (size_t)(r->end - at)), &point);
         if (len <= 1) {
             return refuse(r, at, len == 0 ? "invalid UTF-8" : "control character in a string");
         }
-        at = skip_plain(at + len, r->end);
+        at = writ_escape_skip(at + len, r->end);
     }
     if (at == r->end) {
         return refuse(r, at, "unterminated string");
     }
-    *ret = escaped ? writ_view(r->spare.ptr + before, r->spare.len - before)
-                   : writ_view(start, (size_t)(at - start));
-    *ret_escaped = escaped;
+    *ret = writ_view(start, (size_t)(at - start));
     r->at = at + 1;
     return WRIT_DONE;
 }
 
 static writ_result
-append_string(struct reader *r, size_t most, const char *over)
+append_string(struct reader *r, size_t most, const char *over, bool may_be_late)
 {
     const char *start = r->at;
     struct writ_json *node;
     struct writ_view text = {NULL, 0};
+    struct writ_json_late *late = NULL;
     bool escaped = false;
 
-    WRIT_TRY(read_string(r, &text, &escaped));
+    WRIT_TRY(read_string(r, &text, &escaped, may_be_late ? &late : NULL));
     if (text.len > most) {
         return refuse_limit(r, start, over, most);
     }
     WRIT_TRY(make_room(r));
     node = append(r, WRIT_JSON_STRING, start);
     node->escaped = escaped;
-    node->ptr = text.ptr;
+    node->is_late = late != NULL;
+    if (late != NULL) {
+        node->late = late;
+    } else {
+        node->ptr = text.ptr;
+    }
     node->len = (uint32_t)text.len;
     return WRIT_DONE;
 }
@@ -549,7 +540,7 @@ read_name(struct reader *r)
     if (r->at == r->end || *r->at != '"') {
         return r->at == r->end ? refuse_value(r) : refuse(r, r->at, "expected a member name");
     }
-    WRIT_TRY(append_string(r, r->limits->name_bytes, "member name is too long"));
+    WRIT_TRY(append_string(r, r->limits->name_bytes, "member name is too long", false));
     r->nodes[r->open].count++;
     if (!take(r, ':')) {
         return r->at == r->end ? refuse_value(r) : refuse(r, r->at, "expected ':'");
@@ -609,7 +600,8 @@ read_value(struct reader *r, bool *complete)
     case '[':
         return open_container(r, WRIT_JSON_ARRAY, complete);
     case '"':
-        return append_string(r, r->limits->string_bytes, "string is too long");
+        return append_string(
+            r, r->limits->string_bytes, "string is too long", r->limits->late_bytes > 0);
     case 't':
         return append_literal(r, WRIT_LIT("true"), WRIT_JSON_TRUE);
     case 'f':
@@ -666,11 +658,20 @@ WRIT_RESULT
 writ_json_read(struct writ_view text, const struct writ_json_limits *limits,
     struct writ_arena *arena, const struct writ_json **ret, struct writ_err *err)
 {
+    return writ_json_read_known(text, limits, NULL, arena, ret, err);
+}
+
+WRIT_RESULT
+writ_json_read_known(struct writ_view text, const struct writ_json_limits *limits,
+    const struct writ_ahead *ahead, struct writ_arena *arena, const struct writ_json **ret,
+    struct writ_err *err)
+{
     size_t most = limits->bytes < WRIT_JSON_BYTES_MAX ? limits->bytes : WRIT_JSON_BYTES_MAX;
     struct reader r = {
         .text = text,
         .open = NO_NODE,
         .limits = limits,
+        .ahead = ahead,
         .arena = arena,
         .err = err,
     };

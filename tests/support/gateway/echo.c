@@ -198,6 +198,23 @@ reply_big(struct writ_exchange *x, uint64_t bytes)
     writ_exchange_reply_held(x, 200, NULL, 0, writ_view(body, bytes));
 }
 
+/* A stream whose last bytes, from 'a' to 'z' again and again, are not copied. */
+static void
+end_stream(struct writ_exchange *x, uint64_t bytes)
+{
+    char *body = writ_arena_get(x->arena, bytes);
+    const struct writ_view last[WRIT_EXCHANGE_LAST] = {
+        writ_view(body, bytes), WRIT_LIT("the end\n")};
+
+    WRIT_INVARIANT(body != NULL);
+    for (uint64_t i = 0; i < bytes; i++) {
+        body[i] = (char)('a' + i % 26);
+    }
+    writ_exchange_stream(x, 200, &event_type, 1);
+    WRIT_INVARIANT(writ_is_ok(writ_exchange_write(x, WRIT_LIT("the begin\n"))));
+    writ_exchange_end_with(x, last);
+}
+
 /* The number after the last '/' of the path. */
 static uint64_t
 number_of(struct writ_view suffix)
@@ -252,6 +269,8 @@ handle(struct writ_exchange *x, void *ctx)
         writ_exchange_reply(x, 200, &split, 1, WRIT_LIT("ok"));
     } else if (writ_view_is(what, "big")) {
         reply_big(x, number);
+    } else if (writ_view_is(what, "last")) {
+        end_stream(x, number);
     } else if (writ_view_is(what, "headers")) {
         reply_headers(x);
     } else if (writ_view_is(what, "peer")) {

@@ -210,11 +210,12 @@ START_TEST(digest_json_of_any_length_is_that_of_the_canonical_form)
         ck_assert_ok(writ_json_read(writ_buf_view(&text), &limits, arena, &value, NULL));
         ck_assert_ok(writ_jcs_put(&canonical, value, NULL));
         ck_assert_ok(writ_digest_bytes(writ_buf_view(&canonical), &want, NULL));
-        ck_assert_ok(writ_digest_json_sized(value, canonical.len, &digest, &bytes, NULL));
+        ck_assert_ok(writ_digest_json_sized(value, canonical.len, NULL, &digest, &bytes, NULL));
         ck_assert(writ_digest_equal(&digest, &want));
         ck_assert_uint_eq(bytes, canonical.len);
         ck_assert_code(
-            writ_digest_json_sized(value, canonical.len - 1, &digest, &bytes, NULL), WRIT_E_LIMIT);
+            writ_digest_json_sized(value, canonical.len - 1, NULL, &digest, &bytes, NULL),
+            WRIT_E_LIMIT);
     }
 }
 END_TEST

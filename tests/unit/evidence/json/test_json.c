@@ -4,6 +4,7 @@
 #include "support/evidence/value.h"
 
 #include "base/text.h"
+#include "evidence/json/jcs.h"
 #include "evidence/json/json.h"
 
 #include <math.h>
@@ -697,6 +698,68 @@ START_TEST(json_read_of_escapes_gives_the_text_that_was_written)
 }
 END_TEST
 
+/* Strings of all spellings, valid ones and others, with and without being unescaped later. */
+START_TEST(json_read_with_late_strings_gives_the_same)
+{
+    static const char *const pieces[] = {"a", "\\\"", "\\\\", "\\n", "\\u001f", "\xc3\xa4",
+        "\xf0\x9f\x98\x80", "0123456789abcdefghij", "\\u001F", "\\/", "\\u0041", "\\ud83d\\ude00",
+        "\\u0000", "\\uffff", "\\ud83d", "\\x", "\xff", "\x01", "\\u00g0", "\"", "\xed\xa0\x80"};
+    unsigned random = 1;
+
+    for (size_t n = 0; n < 3000; n++) {
+        writ_auto_arena arena = writ_arena_new(1 << 20);
+        writ_auto_buf text = writ_buf_make(1 << 16), a = writ_buf_make(1 << 16),
+                      b = writ_buf_make(1 << 16);
+        struct writ_json_limits limits = writ_json_limits_default;
+        const struct writ_json *now = NULL, *late = NULL;
+        struct writ_err err = {0}, late_err = {0};
+        writ_result r;
+        writ_buf_str(&text, "{\"b\":[\"");
+        for (size_t i = 0; i < n % 60; i++) {
+            random = random * 1103515245 + 12345;
+            writ_buf_str(&text, pieces[(random >> 16) % (n % 5 == 0 ? 21 : n % 5 == 1 ? 8 : 14)]);
+            writ_buf_str(&text, i % 20 == 19 ? "\",\"" : "");
+        }
+        writ_buf_str(&text, n % 7 == 0 ? "" : "\"],\"\\n\":\"\\n\"}");
+        r = writ_json_read(writ_buf_view(&text), &limits, arena, &now, &err);
+        limits.late_bytes = 1 + n % 40;
+        ck_assert_int_eq(
+            writ_json_read(writ_buf_view(&text), &limits, arena, &late, &late_err).code, r.code);
+        ck_assert_str_eq(err.text, late_err.text);
+        ck_assert_uint_eq(err.offset, late_err.offset);
+        if (!writ_is_ok(r)) {
+            continue;
+        }
+        ck_assert_ok(writ_jcs_put(&a, now, NULL));
+        ck_assert_ok(writ_jcs_put(&b, late, NULL));
+        ck_assert(writ_view_equal(writ_buf_view(&a), writ_buf_view(&b)));
+        ck_assert(writ_json_equal(writ_json_copy(late, arena), now));
+        ck_assert(writ_json_equal(late, now));
+        writ_buf_clear(&b);
+        ck_assert_ok(writ_jcs_put(&b, late, NULL));
+        ck_assert(writ_view_equal(writ_buf_view(&a), writ_buf_view(&b)));
+    }
+}
+END_TEST
+
+/* A name is always unescaped: members are found and sorted by it. */
+START_TEST(json_read_with_late_strings_unescapes_names)
+{
+    struct writ_json_limits limits = writ_json_limits_default;
+    const struct writ_json *value = NULL;
+
+    limits.late_bytes = 1;
+    ck_assert_ok(writ_json_read(WRIT_LIT("{\"\\u0062c\":1,\"\\u0061c\":\"\\u0064\\u0065\"}"),
+        &limits, writ_values_arena(), &value, NULL));
+    ck_assert(writ_json_is(writ_json_get(value, WRIT_LIT("ac")), WRIT_LIT("de")));
+    ck_assert(writ_json_is(writ_json_sorted_first(value), WRIT_LIT("ac")));
+    limits.string_bytes = 1;
+    ck_assert_code(
+        writ_json_read(WRIT_LIT("\"\\u0064\\u0065\""), &limits, writ_values_arena(), &value, NULL),
+        WRIT_E_LIMIT);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("json", json_read_gives_each_type, strings_are_unescaped_and_kept_whole,
     json_read_finds_a_special_byte_at_every_offset,
     numbers_keep_their_text_and_have_the_nearest_double,
@@ -711,4 +774,5 @@ WRIT_UNIT_MAIN("json", json_read_gives_each_type, strings_are_unescaped_and_kept
     elements_are_counted_from_zero, json_pointer_finds_the_examples_of_rfc_6901,
     integers_are_read_within_their_range, json_equal_compares_values_and_not_spelling,
     json_copy_outlives_text_and_arena, json_copy_of_a_part_succeeds,
-    json_read_of_escapes_gives_the_text_that_was_written)
+    json_read_of_escapes_gives_the_text_that_was_written,
+    json_read_with_late_strings_gives_the_same, json_read_with_late_strings_unescapes_names)

@@ -190,6 +190,28 @@ START_TEST(sse_read_of_an_endless_line_takes_no_more_memory_than_its_limit)
 }
 END_TEST
 
+START_TEST(sse_shows_the_line_of_data_that_has_not_ended)
+{
+    static const struct {
+        const char *stream, *arrived;
+    } rows[] = {{"", ""}, {"data", ""}, {"data:", ""}, {"data: ", ""}, {"data: a", "a"},
+        {"data:a", "a"}, {"data:  a", " a"}, {"data: a\n", ""}, {"data: a\ndata: b", ""},
+        {"event: a\ndata: b", "b"}, {"datum: a", ""}, {":data: a", ""}, {"data: a\n\n", ""},
+        {"data: a\n\ndata: b", "b"},
+        {"\xef\xbb\xbf"
+         "data: a",
+            ""}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct writ_sse *sse = writ_sse_new(&roomy);
+        writ_auto_buf told = writ_buf_make(1000);
+        ck_assert_ok(feed(sse, writ_view_str(rows[i].stream), 3, &told));
+        ck_assert_view(writ_sse_arrived(sse), rows[i].arrived);
+        writ_sse_free(sse);
+    }
+}
+END_TEST
+
 static struct writ_sse_event
 event_of(const char *id, const char *name, const char *data, int64_t retry_ms)
 {
@@ -226,6 +248,34 @@ START_TEST(sse_event_reads_back_as_written)
         WRIT_VIEW_ARG(writ_buf_view(&got)));
     ck_assert(!writ_sse_is_cut(sse));
     writ_sse_free(sse);
+}
+END_TEST
+
+/* What is written in pieces is what is written at once. */
+START_TEST(sse_write_without_a_copy_gives_the_same_event)
+{
+    const struct writ_sse_event events[] = {
+        event_of(NULL, "message", "{\"jsonrpc\":\"2.0\"}", WRIT_SSE_NO_RETRY),
+        event_of("7", "message", "x", 500), event_of("7", "", "", WRIT_SSE_NO_RETRY)};
+    const struct writ_sse_event others[] = {event_of(NULL, "a", "x\ny", WRIT_SSE_NO_RETRY),
+        event_of(NULL, "a", "x\ry", WRIT_SSE_NO_RETRY), event_of(NULL, NULL, "x", 1),
+        event_of("a\nb", "a", "x", WRIT_SSE_NO_RETRY)};
+    struct writ_view rest[2];
+
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        writ_auto_buf got = writ_buf_make(1000), want = writ_buf_make(1000);
+        ck_assert_ok(writ_sse_put(&want, &events[i], NULL));
+        ck_assert_ok(writ_sse_put_before(&got, &events[i], rest, NULL));
+        ck_assert_ptr_eq(rest[0].ptr, events[i].data.ptr);
+        writ_buf_put(&got, rest[0]);
+        writ_buf_put(&got, rest[1]);
+        ck_assert(writ_view_equal(writ_buf_view(&got), writ_buf_view(&want)));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        writ_auto_buf got = writ_buf_make(1000);
+        ck_assert_code(writ_sse_put_before(&got, &others[i], rest, NULL), WRIT_E_INVALID);
+        ck_assert_uint_eq(got.len, 0);
+    }
 }
 END_TEST
 
@@ -358,6 +408,7 @@ END_TEST
 WRIT_UNIT_MAIN("sse", sse_read_in_any_pieces_gives_the_same_events, sse_read_ignores_an_id_with_nul,
     sse_read_beyond_a_limit_fails_for_good,
     sse_read_of_an_endless_line_takes_no_more_memory_than_its_limit,
-    sse_event_reads_back_as_written, sse_write_puts_json_on_one_data_line,
+    sse_event_reads_back_as_written, sse_write_without_a_copy_gives_the_same_event,
+    sse_shows_the_line_of_data_that_has_not_ended, sse_write_puts_json_on_one_data_line,
     sse_write_of_an_ambiguous_event_is_refused, sse_write_into_a_full_buffer_puts_no_partial_event,
     sse_read_with_a_failed_allocation_gives_no_other_event, sse_read_of_long_data_gives_its_memory)
