@@ -6,8 +6,8 @@
 #include "store/disk/disk.h"
 #include "store/tables/entry.h"
 
+#include <openssl/core_names.h>
 #include <openssl/err.h>
-#include <openssl/hmac.h>
 
 #define ORIGIN_MAX      WRIT_LEDGER_ORIGIN_MAX
 #define CHECKPOINT_ROOM 512 /* bytes of the text of most */
@@ -71,6 +71,28 @@ take_keys(const struct writ_keyring *ring, struct writ_heads_trust *trust, struc
     return WRIT_DONE;
 }
 
+/* Made once: to find the algorithm takes several times as long as a MAC. */
+static WRIT_RESULT
+make_mac(EVP_MAC_CTX **ret, struct writ_err *err)
+{
+    char sha256[] = "SHA256";
+    const OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, sha256, 0),
+        OSSL_PARAM_construct_end(),
+    };
+    EVP_MAC *algorithm = EVP_MAC_fetch(NULL, OSSL_MAC_NAME_HMAC, NULL);
+    EVP_MAC_CTX *mac = EVP_MAC_CTX_new(algorithm);
+
+    EVP_MAC_free(algorithm);
+    if (mac == NULL || EVP_MAC_CTX_set_params(mac, params) != 1) {
+        EVP_MAC_CTX_free(mac);
+        ERR_clear_error();
+        WRIT_FAIL(err, WRIT_E_CRYPTO, "HMAC-SHA256 failed in the library");
+    }
+    *ret = mac;
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_heads_trust(struct writ_sql *sql, const struct writ_keyring *ring,
     struct writ_heads_trust *ret, struct writ_err *err)
@@ -79,6 +101,7 @@ writ_heads_trust(struct writ_sql *sql, const struct writ_keyring *ring,
     trust = {.sql = sql, .origin = writ_buf_make(ORIGIN_MAX)};
 
     WRIT_TRY(read_origin(sql, &trust.origin, err));
+    WRIT_TRY(make_mac(&trust.mac, err));
     if (ring != NULL) {
         WRIT_TRY(take_keys(ring, &trust, err));
     }
@@ -94,6 +117,7 @@ writ_heads_trust_wipe(struct writ_heads_trust *trust)
         writ_note_key_free(trust->keys[i].key);
     }
     writ_buf_wipe(&trust->origin);
+    EVP_MAC_CTX_free(trust->mac); /* wipes the key */
     *trust = (struct writ_heads_trust){0};
 }
 
@@ -129,16 +153,16 @@ writ_heads_mac(const struct writ_heads_trust *trust, struct writ_view key,
 {
     char room[MAC_ROOM];
     writ_auto_buf text = writ_buf_from(room, sizeof room, sizeof room);
-    unsigned len = 0;
+    size_t len = 0;
 
     writ_buf_put(&text, writ_buf_view(&trust->origin));
     writ_buf_fmt(&text, "\n%llu\n", (unsigned long long)edge->size);
     writ_buf_put(&text,
         writ_view((const char *)edge->roots, writ_tree_edge_count(edge) * sizeof edge->roots[0]));
     WRIT_TRY(writ_buf_check(&text, err));
-    if (HMAC(EVP_sha256(), key.ptr, (int)key.len, (const uint8_t *)text.ptr, text.len, ret, &len) ==
-            NULL ||
-        len != WRIT_HEADS_MAC) {
+    if (EVP_MAC_init(trust->mac, (const uint8_t *)key.ptr, key.len, NULL) != 1 ||
+        EVP_MAC_update(trust->mac, (const uint8_t *)text.ptr, text.len) != 1 ||
+        EVP_MAC_final(trust->mac, ret, &len, WRIT_HEADS_MAC) != 1 || len != WRIT_HEADS_MAC) {
         ERR_clear_error();
         WRIT_FAIL(err, WRIT_E_CRYPTO, "HMAC-SHA256 failed in the library");
     }

@@ -17,6 +17,8 @@
 #include "evidence/log/checkpoint.h"
 #include "store/sql/sql.h"
 
+#include <openssl/evp.h>
+
 /** A key that signs checkpoints, or did. */
 struct writ_heads_key {
     struct writ_note_key *key;
@@ -31,6 +33,7 @@ struct writ_heads_trust {
     size_t keys_n;
     const struct writ_signer *signer; /* the active one, borrowed from the ring; NULL: none */
     const struct writ_note_key *own;  /* its public half, one of `keys` */
+    EVP_MAC_CTX *mac;                 /* of writ_heads_mac, which sets its key */
 };
 
 /** Reads the origin from the ledger and the keys from a ring (NULL: none); both outlive it. `ret`
