@@ -12,28 +12,21 @@
 // more than GROWTH above it fails, and --write=FILE takes the new figures.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
+import { countedProgram } from '../tests/support/js/callgrind.mjs';
 
 const GROWTH = 0.05;
 const [FEW, MANY] = [50, 250]; // calls
+const READ_MS = 3000; // once a second the figures of the page read the records: all of a run, or it varies by 5 %
 const SOURCE = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const { values: options, positionals } = parseArgs({ allowPositionals: true,
   options: { check: { type: 'string' }, write: { type: 'string' }, compiler: { type: 'string', default: '' } } });
 const program = resolve(positionals[0] ?? join(SOURCE, 'build/product/writ'));
-const folder = mkdtempSync(join(tmpdir(), 'writ-instructions-'));
-after(() => rmSync(folder, { recursive: true }));
-writeFileSync(join(folder, 'writ'), '#!/bin/sh\n' +
-  `[ "$1" = serve ] && exec valgrind -q --tool=callgrind --callgrind-out-file=${folder}/out.%p ${program} "$@"\n` +
-  `exec ${program} "$@"\n`);
-chmodSync(join(folder, 'writ'), 0o755);
-symlinkSync(`${program}-vectors`, join(folder, 'writ-vectors'));
+const folder = countedProgram(program);
 Object.assign(process.env, { WRIT_BIN: join(folder, 'writ'), WRIT_SOURCE_DIR: SOURCE });
 for (const name of ['check', 'write']) if (options[name]) options[name] = resolve(options[name]);
 process.chdir(SOURCE);
@@ -107,6 +100,7 @@ async function run(t, kind, calls) {
         { key: `k${n}`, boundary: `run-${Math.floor(n / 25)}` });
     assert.equal(answer.error, undefined, JSON.stringify(answer.error));
   }
+  await new Promise((r) => setTimeout(r, READ_MS));
   await gw.stop();
   return counted(kind, calls);
 }

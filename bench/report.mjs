@@ -78,8 +78,9 @@ function head(about) {
   const signature = about.signature_us
     ? `- one ES256 signature, alone on core ${about.core} (\`openssl speed ecdsap256\`, after each round): ${range(about.signature_us, 1)} us\n`
     : '';
-  const sync = about.sync_us
-    ? `- fdatasync of 16 KB, alone (median of 200 after each round): ${range(about.sync_us, 0)} us\n` : '';
+  const sync = about.sync_median_us
+    ? `- writing and syncing 16 KB, alone (1,000 times after each round): median ${range(about.sync_median_us, 0)} us, ` +
+      `longest ${range(about.sync_most_us, 0)} us, CPU ${range(about.sync_cpu_us, 0)} us\n` : '';
   const share = about.share
     ? `- each loop with its part of the program is held to ${about.share} % of a processor (cgroup quota)\n` : '';
   const notes = about.quick ? '\nA smoke test of a few seconds: the figures say nothing.\n' : '';
