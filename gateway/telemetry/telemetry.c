@@ -276,7 +276,7 @@ try_batch(struct writ_telemetry *telemetry, struct batch *batch, int64_t timeout
     }
     taken = writ_is_ok(writ_sender_send(telemetry->sender, batch->signal,
         writ_buf_view(&batch->body), timeout_ms, stop, &sent, &err));
-    if (stop != NULL && atomic_load(stop)) {
+    if (!taken && stop != NULL && atomic_load(stop)) {
         return; /* cancelled: the end tries once more */
     }
     tell(telemetry, !taken, err.text);
