@@ -105,7 +105,7 @@ endfunction()
 # those of calls, and not those that look into the files of SQLite.
 set(test_postgres
     assurance batches budgets calls candidates children contents crewreviewers definitions delegations disconnects elicited
-    ending erasewait export extensions faults flowproof flows flowsources forged hooks idle joined kills log merged never notices
+    ending erasewait export extensions faults flowproof flows flowsources forged hooks idle joined kills log manyreviews merged never notices
     notify once pool program receipts redeem reads reload results resume retention reviewengines reviewers reviews rounds sessions shares
     shown silence streams tamper tasks telemetry tokens
     toolarge undeclared unread upstreams waiting warrant why)

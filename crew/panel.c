@@ -7,6 +7,8 @@
 #include "crew/panel_plugin.h"
 #include "crew/value.h"
 #include "evidence/json/write.h"
+#include "evidence/record/review_judge.h"
+#include "evidence/record/review_terms.h"
 
 #include <stdlib.h>
 
@@ -414,7 +416,7 @@ propose(struct panel *panel)
     struct writ_crew_events events = {0};
     struct writ_digest digest;
 
-    WRIT_TRY(writ_review_digest(panel->review, &digest, panel->err));
+    WRIT_TRY(writ_review_terms_digest(panel->review, &digest, panel->err));
     writ_buf_str(&text, "{\"review_digest\":\"");
     writ_digest_put(&text, &digest);
     writ_buf_str(&text, "\"}");

@@ -10,6 +10,7 @@
 
 #include "crew/panel_plugin.h"
 #include "evidence/record/review.h"
+#include "evidence/record/review_judge.h"
 
 /** Counts votes with the engines of review.tbl.h; another one is WRIT_E_INVALID. Of a plug-in it
  * gives only verdicts that need no count: a veto, or abstentions alone. */

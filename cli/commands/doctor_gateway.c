@@ -94,7 +94,8 @@ look_at_refusals(struct writ_doctor *d, struct writ_view metrics)
         {"share_exceeded", "/limits/agent_share"},
         {"request_too_large", "/limits/body"},
         {"result_too_large", "/limits/response"},
-        {"kills_full", "/limits"},
+        {"reviews_full", "/limits/reviews"},
+        {"reviews_exceeded", "/limits/agent_reviews"},
     };
     double refused = writ_metrics_text_sum(metrics, WRIT_LIT("writ_connections_refused_total"),
         writ_view(NULL, 0), writ_view(NULL, 0), NULL);
@@ -134,8 +135,7 @@ writ_doctor_gateway(struct writ_doctor *d, struct writ_err *err)
         d, metrics, "writ_exchanges_open", "/limits/in_flight", limits->in_flight * loops);
     look_at_gauge(d, metrics, "writ_sessions_open", "/limits/sessions", limits->sessions);
     look_at_gauge(d, metrics, "writ_ledger_queued", "/limits/queue", limits->queue);
-    look_at_gauge(d, metrics, "writ_reviews_open", "/reviews",
-        (int64_t)writ_ledger_options_default.reviews_max);
+    look_at_gauge(d, metrics, "writ_reviews_open", "/limits/reviews", limits->reviews);
     look_at_refusals(d, metrics);
     return WRIT_DONE;
 }

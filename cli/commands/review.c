@@ -11,6 +11,7 @@
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
 #include "evidence/record/extension.h"
+#include "evidence/record/review_judge.h"
 #include "evidence/record/review_story.h"
 #include "gateway/service/anchor.h"
 #include "store/read/reader.h"
@@ -41,6 +42,7 @@ struct looking {
                                          * kept */
     const struct writ_json *sources; /* show: where values and labels came from; NULL: not known */
     struct writ_err err;
+    bool listed; /* list: one is printed already */
     writ_result failed;
 };
 
@@ -276,18 +278,21 @@ put_summary(struct looking *l, struct writ_write *w)
     writ_write_count(w, "voters", writ_review_electors(review));
 }
 
+/* Prints it: the memory of a list does not depend on its length. */
 static bool
 list_one(void *ctx, struct writ_view id)
 {
     struct looking *l = ctx;
     struct writ_write w;
 
+    writ_arena_reset(l->arena);
+    writ_buf_clear(&l->out);
     l->failed = read_story(l, id, false);
     if (!writ_is_ok(l->failed)) {
         return false;
     }
     if (l->cli->json) {
-        writ_buf_str(&l->out, l->out.len > sizeof REVIEWS - 1 ? "," : "");
+        writ_buf_str(&l->out, l->listed ? "," : REVIEWS);
         w = writ_write_to(&l->out);
         writ_write_object_begin(&w);
         put_summary(l, &w);
@@ -296,7 +301,13 @@ list_one(void *ctx, struct writ_view id)
     } else {
         list_text(l);
     }
-    return true;
+    l->failed = writ_buf_check(&l->out, &l->err);
+    if (writ_is_ok(l->failed)) {
+        writ_cli_put(writ_buf_view(&l->out));
+        l->listed = true;
+    }
+    writ_buf_clear(&l->out);
+    return writ_is_ok(l->failed);
 }
 
 /* True when the gateway answered that it has no such review; clears that error. */
@@ -314,31 +325,73 @@ is_gone(struct looking *l)
     return true;
 }
 
-/* Open reviews that the caller may see. One that ends between two answers is left out. */
+/* The ids of a page of the gateway's list, in memory of their own. *place: what to ask the next
+ * page with; empty: there is none. */
 static WRIT_RESULT
-list_asked(struct looking *l)
+ask_page(struct looking *l, struct writ_buf *place, struct writ_arena *arena,
+    struct writ_view **ret, size_t *ret_n)
 {
-    struct writ_view *ids;
     const struct writ_json *reviews;
+    struct writ_view *ids;
+    uint64_t next;
     size_t n = 0;
 
-    WRIT_TRY(writ_admin_client_ask(&l->client, "/v1/reviews", NULL));
+    writ_arena_reset(l->client.arena);
+    WRIT_TRY(writ_admin_client_ask(&l->client, place->ptr, NULL));
     reviews = writ_json_get_typed(l->client.value, WRIT_LIT("reviews"), WRIT_JSON_ARRAY);
-    ids = writ_arena_get(l->arena, (count_of(reviews) + 1) * sizeof *ids);
+    ids = writ_arena_get(arena, (count_of(reviews) + 1) * sizeof *ids);
     if (ids == NULL) {
         WRIT_FAIL(&l->err, WRIT_E_NOMEM, "no memory to read reviews");
     }
     WRIT_JSON_EACH(review, reviews)
     {
-        ids[n] = writ_view_copy(writ_json_string(writ_json_get(review, WRIT_LIT("id"))), l->arena);
+        ids[n] = writ_view_copy(writ_json_string(writ_json_get(review, WRIT_LIT("id"))), arena);
         n += ids[n].len > 0;
     }
+    next = writ_admin_client_count(l->client.value, "next");
+    writ_buf_clear(place);
+    if (next > 0) {
+        writ_buf_fmt(place, "/v1/reviews?after=%llu&from=%llu%c",
+            (unsigned long long)writ_admin_client_count(l->client.value, "at"),
+            (unsigned long long)next, '\0');
+    }
+    *ret = ids;
+    *ret_n = n;
+    return writ_buf_check(place, &l->err);
+}
+
+/* Open reviews that the caller may see. One that ends between two answers is left out. */
+static WRIT_RESULT
+list_page(struct looking *l, struct writ_buf *place)
+{
+    writ_auto_arena arena = writ_arena_new(REVIEW_ARENA);
+    struct writ_view *ids = NULL;
+    size_t n = 0;
+
+    if (arena == NULL) {
+        WRIT_FAIL(&l->err, WRIT_E_NOMEM, "no memory to read reviews");
+    }
+    WRIT_TRY(ask_page(l, place, arena, &ids, &n));
     for (size_t i = 0; i < n; i++) {
+        writ_arena_reset(l->client.arena);
         if (!list_one(l, ids[i]) && !is_gone(l)) {
             return l->failed;
         }
     }
     l->failed = WRIT_DONE;
+    return WRIT_DONE;
+}
+
+static WRIT_RESULT
+list_asked(struct looking *l)
+{
+    writ_auto_buf place = writ_buf_make(PATH_MAX);
+
+    writ_buf_put(&place, writ_view("/v1/reviews", sizeof "/v1/reviews"));
+    WRIT_TRY(writ_buf_check(&place, &l->err));
+    while (place.len > 0) {
+        WRIT_TRY(list_page(l, &place));
+    }
     return WRIT_DONE;
 }
 
@@ -352,13 +405,14 @@ writ_command_review_list(const struct writ_cli *cli)
         return WRIT_EXIT_USAGE;
     }
     result = begin(&l, cli, is_url(cli));
-    writ_buf_str(&l.out, cli->json ? REVIEWS : "");
     if (writ_is_ok(result)) {
         result =
             l.reader == NULL ? list_asked(&l) : writ_reader_reviews(l.reader, list_one, &l, &l.err);
     }
     result = writ_is_ok(result) ? l.failed : result;
-    writ_buf_str(&l.out, cli->json ? "]}\n" : "");
+    if (cli->json) {
+        writ_buf_str(&l.out, l.listed ? "]}\n" : REVIEWS "]}\n");
+    }
     return finish(&l, result);
 }
 

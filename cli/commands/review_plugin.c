@@ -5,6 +5,7 @@
 #include "gateway/engines/engine_child.h"
 #include "gateway/engines/engine_count.h"
 #include "store/trusted/trusted.h"
+#include "evidence/record/review_judge.h"
 
 #define NOTHING (-1) /* stops a count before its time */
 
@@ -44,7 +45,7 @@ recount_with(const struct writ_review *review, const char *folder, struct writ_a
 
     WRIT_TRY(read_plugin(review, folder, arena, &object, err));
     how.object = writ_buf_view(&object);
-    WRIT_TRY(writ_review_recount(&judge, review, arena, &again, err));
+    WRIT_TRY(writ_review_judge_recount(&judge, review, arena, &again, err));
     if (again.verdict == WRIT_REVIEW_DO_FAIL) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, WRIT_VIEW_FMT ": " WRIT_VIEW_FMT,
             WRIT_VIEW_ARG(review->engine), WRIT_VIEW_ARG(again.fault));
@@ -59,7 +60,7 @@ writ_review_plugin_recount(const struct writ_review *review, const char *folder,
 {
     struct writ_review_finding again = {.verdict = WRIT_REVIEW_DO_VOTE};
 
-    WRIT_TRY(writ_review_recount(&writ_panel_judge, review, arena, &again, err));
+    WRIT_TRY(writ_review_judge_recount(&writ_panel_judge, review, arena, &again, err));
     if (again.verdict != WRIT_REVIEW_DO_VOTE || !writ_review_is_plugin(review->engine)) {
         *ret = again;
         return WRIT_DONE;

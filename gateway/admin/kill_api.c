@@ -233,10 +233,6 @@ pull(struct kill_request *a)
     char id[WRIT_ID_TEXT];
     writ_result result = writ_stop_rules_pull(gateway->stop_rules, &a->kill, id, &err);
 
-    if (result.code == WRIT_E_LIMIT) {
-        refuse(a, 409, WRIT_REASON_KILLS_FULL);
-        return;
-    }
     if (result.code == WRIT_E_INVALID) {
         refuse(a, 422, WRIT_REASON_KILL_MALFORMED);
         return;

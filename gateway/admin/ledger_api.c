@@ -18,6 +18,7 @@
 #include "store/read/bundles.h"
 #include "store/read/receipts.h"
 #include "store/tables/body.h"
+#include "evidence/record/review_terms.h"
 
 #define ARENA_MAX  ((size_t)128 << 20) /* memory to read the life of one call */
 #define NUMBER_MAX 20                  /* digits of a place in the log */
@@ -94,7 +95,7 @@ sees_review(const struct api_request *a, const struct round *round, struct writ_
 
     return round->has_review &&
            writ_is_ok(writ_body_json(round->review.records[0], arena, &record, NULL)) &&
-           writ_is_ok(writ_review_read_terms(
+           writ_is_ok(writ_review_terms_read(
                writ_json_get(record, WRIT_LIT("terms")), arena, &review, NULL)) &&
            writ_review_viewer_sees(&a->request.viewer, &review);
 }

@@ -6,6 +6,7 @@
 #include "crew/prompt.h"
 #include "evidence/json/difference.h"
 #include "gateway/listener/api_answer.h"
+#include "evidence/record/review_terms.h"
 
 #define DIFFERENCE_MAX 65536 /* bytes of the lines of a difference */
 
@@ -41,7 +42,7 @@ put_voters(struct writ_write *w, const struct writ_review *review)
             writ_write_flag(w, "stand_in", true);
         }
         writ_write_text_if(w, "delegate", voter->delegate);
-        writ_review_put_delegation(w, voter);
+        writ_review_terms_put_delegation(w, voter);
         if (voter->revoked) {
             writ_write_flag(w, "revoked", true);
         }

@@ -2,7 +2,8 @@
  *
  * Invariants:
  * 1. A stream has at most one query in the ledger (`busy`), and does not end before its answer.
- * 2. `at` grows only when everything up to there was sent, or is hidden from the caller.
+ * 2. `at` and `from` move on only when everything up to there was sent, or is hidden from the
+ *    caller.
  * 3. The caller is authenticated again before each answer. */
 #include "gateway/admin/review_stream.h"
 
@@ -27,8 +28,8 @@ struct writ_review_stream {
     bool waits;  /* waits for later changes: not only a list */
     bool events; /* a stream; else one answer */
     bool busy;
-    uint64_t at;
-    int64_t until_us;         /* of one answer: the end of waiting, by the wall clock */
+    uint64_t at, from; /* struct writ_entry_review_watch: `since` and `from` of the next query */
+    int64_t until_us;  /* of one answer: the end of waiting, by the wall clock */
     struct writ_arena *arena; /* of the present query */
     struct writ_entry entry;
     struct writ_post post;
@@ -95,8 +96,11 @@ reply(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
     struct writ_write w = writ_write_to(&body);
 
     writ_write_object_begin(&w);
-    writ_write_flag(&w, "anew", watch->anew);
+    writ_write_flag(&w, "reset", watch->reset);
     writ_write_count(&w, "at", watch->at);
+    if (watch->next > 0) {
+        writ_write_count(&w, "next", watch->next);
+    }
     writ_write_name(&w, WRIT_LIT("reviews"));
     writ_write_array_begin(&w);
     for (size_t i = 0; i < watch->n; i++) {
@@ -111,21 +115,24 @@ reply(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
     writ_api_answer_json(s->x, 200, &body);
 }
 
-/* The last event has the id: a client that reconnects with it has read all events before it. */
+/* The last event has the id, that of a list at its end only: a client that reconnects with it has
+ * read all events before it. */
 static WRIT_RESULT
 put_events(const struct writ_entry_review_watch *watch, const struct writ_review_viewer *viewer,
     struct writ_buf *out)
 {
     const struct writ_view none = {NULL, 0};
     char digits[WRIT_EVENT_STREAM_PLACE];
-    struct writ_view id = writ_event_stream_place(watch->at, digits);
+    struct writ_view id = watch->next > 0 ? none : writ_event_stream_place(watch->at, digits);
     size_t left = 0;
 
     for (size_t i = 0; i < watch->n; i++) {
         left += writ_review_viewer_sees(viewer, &watch->items[i].review);
     }
-    if (watch->anew) {
-        WRIT_TRY(writ_event_stream_put(out, "reset", WRIT_LIT("{}"), left == 0 ? id : none));
+    if (watch->reset && watch->from == 0) {
+        /* a list that breaks off begins again, at whatever gateway */
+        WRIT_TRY(writ_event_stream_put(
+            out, "reset", WRIT_LIT("{}"), left == 0 && watch->next == 0 ? id : WRIT_LIT("0")));
     }
     for (size_t i = 0; left > 0; i++) {
         writ_auto_buf data = writ_buf_make(WRIT_API_ANSWER_MAX);
@@ -170,7 +177,10 @@ ask(struct writ_review_stream *s)
         .done = entry_done,
         .user = s,
         .arena = s->arena,
-        .review_watch = {.since = s->at, .until_us = until_us}};
+        .review_watch = {.since = s->at,
+            .from = s->from,
+            .until_us = until_us,
+            .most = WRIT_REVIEW_STREAM_PAGE}};
     s->post = (struct writ_post){.fn = back_on_loop, .ctx = s};
     s->busy = s->arena != NULL;
     if (s->busy) {
@@ -208,6 +218,15 @@ client_gone(struct writ_exchange *x, void *ctx)
     }
 }
 
+/* keeps (2) */
+static void
+go_on(struct writ_review_stream *s)
+{
+    s->at = s->entry.review_watch.at;
+    s->from = s->entry.review_watch.next;
+    ask(s);
+}
+
 /* keeps (2): events that do not fit now are queried again when there is room */
 static void
 push(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
@@ -219,18 +238,19 @@ push(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
         result = writ_exchange_write(s->x, writ_buf_view(&out));
     }
     if (writ_is_ok(result)) {
-        s->at = s->entry.review_watch.at;
-        ask(s);
+        go_on(s);
     } else if (result.code != WRIT_E_BUSY) {
         end(s);
     }
 }
 
+/* A page that the caller sees nothing of is not an answer while there are more. */
 static bool
-sees_any(const struct writ_review_stream *s, const struct writ_review_viewer *viewer)
+is_answer(const struct writ_review_stream *s, const struct writ_review_viewer *viewer)
 {
     const struct writ_entry_review_watch *watch = &s->entry.review_watch;
-    bool any = watch->anew;
+    bool any = !watch->more &&
+               (watch->reset || writ_clock_wall_us(s->worker->gateway->clock) >= s->until_us);
 
     for (size_t i = 0; !any && i < watch->n; i++) {
         any = writ_review_viewer_sees(viewer, &watch->items[i].review);
@@ -243,12 +263,10 @@ tell(struct writ_review_stream *s, const struct writ_review_viewer *viewer)
 {
     if (s->events) {
         push(s, viewer);
-    } else if (sees_any(s, viewer) ||
-               writ_clock_wall_us(s->worker->gateway->clock) >= s->until_us) {
+    } else if (is_answer(s, viewer)) {
         reply(s, viewer);
     } else {
-        s->at = s->entry.review_watch.at;
-        ask(s);
+        go_on(s);
     }
 }
 
@@ -289,28 +307,36 @@ back_on_loop(struct writ_post *post)
 
 /* ---- what is asked ---- */
 
-/* "after=12&wait=30", each once at most and nothing else. */
+/* What a list is asked with, each once at most and nothing else. */
+struct query {
+    uint64_t after, from, wait_s;
+};
+
 static bool
-read_query(struct writ_view query, uint64_t *ret_after, uint64_t *ret_wait)
+read_query(struct writ_view query, struct query *ret)
 {
-    uint64_t *places[] = {ret_after, ret_wait};
-    const struct writ_view names[] = {WRIT_LIT("after"), WRIT_LIT("wait")};
-    const uint64_t most[] = {INT64_MAX, WRIT_REVIEW_WAIT_MAX_S};
+    struct {
+        struct writ_view name;
+        uint64_t most, *place;
+    } members[] = {{WRIT_LIT("after"), INT64_MAX, &ret->after},
+        {WRIT_LIT("from"), INT64_MAX, &ret->from},
+        {WRIT_LIT("wait"), WRIT_REVIEW_WAIT_MAX_S, &ret->wait_s}};
+    const size_t n = sizeof members / sizeof members[0];
 
     while (query.len > 0) {
-        size_t end_at = writ_view_find(query, '&');
+        size_t end_at = writ_view_find(query, '&'), i = 0;
         struct writ_view pair = writ_view_sub(query, 0, end_at);
         size_t equals = writ_view_find(pair, '=');
         struct writ_view value = writ_view_sub(pair, equals + 1, pair.len);
-        size_t i = writ_view_equal(writ_view_sub(pair, 0, equals), names[0])   ? 0
-                   : writ_view_equal(writ_view_sub(pair, 0, equals), names[1]) ? 1
-                                                                               : 2;
 
-        if (i == 2 || equals == pair.len || places[i] == NULL ||
-            !writ_is_ok(writ_text_u64(value, 0, most[i], places[i]))) {
+        while (i < n && !writ_view_equal(writ_view_sub(pair, 0, equals), members[i].name)) {
+            i++;
+        }
+        if (i == n || equals == pair.len || members[i].place == NULL ||
+            !writ_is_ok(writ_text_u64(value, 0, members[i].most, members[i].place))) {
             return false;
         }
-        places[i] = NULL;
+        members[i].place = NULL;
         query = writ_view_sub(query, end_at + 1, query.len);
     }
     return true;
@@ -347,17 +373,19 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway, bool waits)
 static void
 handle_list(struct writ_exchange *x, void *ctx)
 {
-    uint64_t after = 0, wait_s = 0;
+    struct query query = {0};
     struct writ_review_stream *s;
 
-    if (!read_query(x->query, &after, &wait_s)) {
+    if (!read_query(x->query, &query)) {
         writ_api_answer_problem(x, 404, WRIT_REASON_PATH_UNKNOWN);
         return;
     }
-    s = begin(x, ctx, wait_s > 0);
+    s = begin(x, ctx, query.wait_s > 0);
     if (s != NULL) {
-        s->at = after;
-        s->until_us = writ_clock_wall_us(s->worker->gateway->clock) + (int64_t)wait_s * US_PER_S;
+        s->at = query.after;
+        s->from = query.from;
+        s->until_us =
+            writ_clock_wall_us(s->worker->gateway->clock) + (int64_t)query.wait_s * US_PER_S;
         writ_exchange_probe(x, WRIT_EVENT_STREAM_PROBE_MS);
         ask(s);
     }

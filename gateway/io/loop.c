@@ -8,7 +8,7 @@
  *     is hardly ever reached, costs one store.
  * (3) inbox is a stack that any thread pushes on and only the loop empties, whole. A thread that
  *     pushes while the loop is asleep (or about to be) writes to wake_fd: `asleep` is set before
- *     the last check of the inbox, and read after the push.
+ *     the last check of the inbox, and read after the push, or after the last of several.
  * (4) wake_fd is edge-triggered, so that it never needs to be read. */
 #include "gateway/io/loop.h"
 
@@ -287,7 +287,13 @@ push(struct writ_loop *loop, struct writ_post *post)
     do {
         post->next = top;
     } while (!atomic_compare_exchange_weak(&loop->inbox, &top, post));
-    if (atomic_exchange(&loop->asleep, false)) { /* keeps (3); one wake-up is enough for all */
+}
+
+/* Keeps (3); one wake-up is enough for all. */
+static void
+wake_sleeping(struct writ_loop *loop)
+{
+    if (atomic_exchange(&loop->asleep, false)) {
         wake(loop);
     }
 }
@@ -301,14 +307,30 @@ writ_loop_post(struct writ_loop *loop, struct writ_post *post)
     }
     post->counted = true;
     push(loop, post);
+    wake_sleeping(loop);
     return WRIT_DONE;
 }
 
 void
 writ_loop_answer(struct writ_loop *loop, struct writ_post *post)
 {
+    writ_loop_leave(loop, post);
+    wake_sleeping(loop);
+}
+
+void
+writ_loop_leave(struct writ_loop *loop, struct writ_post *post)
+{
     post->counted = false;
     push(loop, post);
+}
+
+void
+writ_loop_nudge(struct writ_loop *loop)
+{
+    if (atomic_load(&loop->inbox) != NULL) {
+        wake_sleeping(loop);
+    }
 }
 
 static void

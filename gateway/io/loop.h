@@ -171,4 +171,10 @@ WRIT_RESULT writ_loop_post(struct writ_loop *loop, struct writ_post *post);
  * never refused. */
 void writ_loop_answer(struct writ_loop *loop, struct writ_post *post);
 
+/** Any thread: as writ_loop_answer, and a loop that sleeps goes on sleeping until writ_loop_nudge
+ * or another post: for a thread with many answers, which would else be interrupted by the first. */
+void writ_loop_leave(struct writ_loop *loop, struct writ_post *post);
+/** Any thread: wakes the loop when something was left for it. */
+void writ_loop_nudge(struct writ_loop *loop);
+
 #endif

@@ -10,10 +10,12 @@
 #include "gateway/io/background.h"
 #include "gateway/notify/notify_send.h"
 #include "store/ledger/ledger.h"
+#include "store/tables/map.h"
 
 #include <pthread.h>
+#include <sys/queue.h>
 
-#define REVIEWS_MAX 4096 /* open ones that are known at once */
+#define REVIEWS     65536 /* open ones that are found fast; more only make it slower */
 #define WATCH_ARENA ((size_t)64 << 20)
 #define ROUND_US    INT64_C(30000000) /* of one watch without any change */
 #define TICK_US     INT64_C(1000000)  /* between two looks for reviews that expire */
@@ -23,10 +25,14 @@
 
 /* An open review. */
 struct known {
+    struct writ_map_node by_id;
+    TAILQ_ENTRY(known) link;
     struct writ_notice notice; /* without its event */
     uint32_t warned;           /* places that were told of its end, by bit */
     bool seen;                 /* in the present list of all that are open */
 };
+
+TAILQ_HEAD(known_list, known);
 
 struct place {
     const struct writ_notify_config *config;
@@ -46,11 +52,12 @@ struct writ_notify {
     struct writ_background_job watching;
     /* the watch */
     bool asked, answered; /* it is with the ledger; it came back */
-    uint64_t at;
+    uint64_t at, from;
     struct writ_arena *arena;
     struct writ_entry entry;
-    struct known *known;
-    size_t known_n;
+    struct writ_map by_id;
+    struct known_list known;
+    int64_t warned_us; /* the last look for reviews that expire */
     size_t n;
     struct place places[];
 };
@@ -149,37 +156,57 @@ writ_notify_stop(struct writ_notify *notify, bool pulled, const struct writ_kill
 
 /* ---- reviews; under the lock */
 
+/* False: it cannot be computed. */
+static bool
+tag_of(struct writ_view id, struct writ_tag *ret)
+{
+    struct writ_digest digest;
+
+    if (!writ_is_ok(writ_digest_bytes(id, &digest, NULL))) {
+        return false;
+    }
+    *ret = writ_tag_of(&digest);
+    return true;
+}
+
 static struct known *
 find(struct writ_notify *notify, struct writ_view id)
 {
-    for (size_t i = 0; i < notify->known_n; i++) {
-        if (writ_view_equal(writ_notice_view(&notify->known[i].notice.id), id)) {
-            return &notify->known[i];
-        }
-    }
-    return NULL;
+    struct writ_tag tag;
+
+    return tag_of(id, &tag) ? WRIT_MAP_OF(writ_map_find(&notify->by_id, tag), struct known, by_id)
+                            : NULL;
 }
 
 static void
 forget(struct writ_notify *notify, struct known *known)
 {
-    *known = notify->known[--notify->known_n];
+    writ_map_remove(&notify->by_id, &known->by_id);
+    TAILQ_REMOVE(&notify->known, known, link);
+    writ_free(known);
 }
 
 static void
 opened(struct writ_notify *notify, const struct writ_review_told *told)
 {
-    struct known *known = &notify->known[notify->known_n];
+    struct known *known = writ_alloc(sizeof *known);
+    struct writ_tag tag;
 
+    if (known == NULL || !tag_of(told->review.id, &tag)) {
+        writ_free(known);
+        writ_metrics_count(notify->shard, WRIT_COUNTER_NOTICES_DROPPED, 1);
+        return;
+    }
     *known = (struct known){
         .seen = true, .notice = {.event = WRIT_NOTIFY_REVIEW_OPENED, .until_us = told->until_us}};
+    writ_map_add(&notify->by_id, &known->by_id, tag);
+    TAILQ_INSERT_TAIL(&notify->known, known, link);
     known->notice.at_us = told->review.opened_us;
     writ_notice_set(&known->notice.id, told->review.id);
     writ_notice_set(&known->notice.what, told->review.name);
     writ_notice_set(&known->notice.who, told->review.agent_id);
     writ_notice_set(&known->notice.tenant, told->review.tenant);
     writ_notice_set_delegates(&known->notice.delegates, &told->review);
-    notify->known_n++;
     for (size_t i = 0; i < notify->n; i++) {
         add(notify, &notify->places[i], &known->notice);
     }
@@ -196,28 +223,32 @@ hear(struct writ_notify *notify, const struct writ_review_told *told)
         }
     } else if (known != NULL) {
         known->seen = true;
-    } else if (notify->known_n < REVIEWS_MAX) {
-        opened(notify, told);
     } else {
-        writ_metrics_count(notify->shard, WRIT_COUNTER_NOTICES_DROPPED, 1);
+        opened(notify, told);
     }
 }
 
+/* One portion. At the end of a list of all that are open the others are over. */
 static void
 hear_all(struct writ_notify *notify, const struct writ_entry_review_watch *now)
 {
-    for (size_t i = 0; i < notify->known_n; i++) {
-        notify->known[i].seen = !now->anew;
+    struct known *known = TAILQ_FIRST(&notify->known), *next;
+
+    for (; known != NULL && now->reset && now->from == 0; known = TAILQ_NEXT(known, link)) {
+        known->seen = false;
     }
     for (size_t i = 0; i < now->n; i++) {
         hear(notify, &now->items[i]);
     }
-    for (size_t i = notify->known_n; i > 0; i--) {
-        if (!notify->known[i - 1].seen) {
-            forget(notify, &notify->known[i - 1]);
+    for (known = TAILQ_FIRST(&notify->known); known != NULL && now->reset && now->next == 0;
+         known = next) {
+        next = TAILQ_NEXT(known, link);
+        if (!known->seen) {
+            forget(notify, known);
         }
     }
     notify->at = now->at;
+    notify->from = now->next;
 }
 
 static void
@@ -275,6 +306,7 @@ ask(struct writ_notify *notify)
         .user = notify,
         .arena = notify->arena,
         .review_watch = {.since = notify->at,
+            .from = notify->from,
             .until_us = writ_clock_wall_us(notify->gateway->clock) + ROUND_US}};
     notify->answered = false;
     notify->asked = true;
@@ -287,6 +319,7 @@ static void
 watch(struct writ_notify *notify)
 {
     int64_t now_us = writ_clock_wall_us(notify->gateway->clock);
+    struct known *known;
     bool idle;
 
     (void)pthread_mutex_lock(&notify->lock);
@@ -296,8 +329,12 @@ watch(struct writ_notify *notify)
         }
         notify->asked = false;
     }
-    for (size_t i = 0; i < notify->known_n; i++) {
-        warn(notify, &notify->known[i], now_us);
+    if (now_us - notify->warned_us >= TICK_US || now_us < notify->warned_us) {
+        notify->warned_us = now_us; /* not at each change: it looks at all of them */
+        TAILQ_FOREACH(known, &notify->known, link)
+        {
+            warn(notify, known, now_us);
+        }
     }
     idle = !notify->asked;
     writ_background_lock(notify->background);
@@ -505,10 +542,8 @@ writ_notify_open(struct writ_gateway *gateway, struct writ_metrics_shard *shard,
     notify->gateway = gateway;
     notify->shard = shard;
     (void)pthread_mutex_init(&notify->lock, NULL);
-    notify->known = writ_alloc(REVIEWS_MAX * sizeof *notify->known);
-    if (notify->known == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for notify");
-    }
+    TAILQ_INIT(&notify->known);
+    WRIT_TRY(writ_map_init(&notify->by_id, REVIEWS, err));
     for (; notify->n < n; notify->n++) {
         struct place *place = &notify->places[notify->n];
 
@@ -544,7 +579,10 @@ writ_notify_free(struct writ_notify *notify)
         return;
     }
     writ_arena_free(notify->arena);
-    writ_free(notify->known);
+    while (!TAILQ_EMPTY(&notify->known)) {
+        forget(notify, TAILQ_FIRST(&notify->known));
+    }
+    writ_map_wipe(&notify->by_id);
     (void)pthread_mutex_destroy(&notify->lock);
     writ_free(notify);
 }

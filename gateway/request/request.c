@@ -225,13 +225,13 @@ back_on_loop(struct writ_post *post)
     writ_request_continue(request);
 }
 
-/* On the writer's thread: reads nothing. */
+/* On the writer's thread: reads nothing. The loops are nudged when all of a group are done. */
 static void
 entry_done(struct writ_entry *entry)
 {
     struct writ_request *request = entry->user;
 
-    writ_loop_answer(request->worker->loop, &request->drive.post);
+    writ_loop_leave(request->worker->loop, &request->drive.post);
 }
 
 enum writ_step

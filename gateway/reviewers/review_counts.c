@@ -11,6 +11,7 @@
 #include "gateway/engines/engine_count.h"
 #include "gateway/reviewers/review_watch.h"
 #include "policy/read/yaml.h"
+#include "evidence/record/review_judge.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -210,8 +211,8 @@ run(void *arg)
     const struct writ_panel_plugin plugin = writ_engine_count_plugin(&how);
     const struct writ_review_judge judge = writ_panel_judge_with(&plugin);
 
-    count->result =
-        writ_review_look(&judge, &count->told.review, count->arena, &count->finding, &count->why);
+    count->result = writ_review_judge_look(
+        &judge, &count->told.review, count->arena, &count->finding, &count->why);
     writ_loop_answer(count->all->worker->loop, &count->post);
     return NULL;
 }

@@ -2,10 +2,11 @@
  * voted, at rest, or failed, which waits for longer each time.
  *
  * Invariants:
- * 1. An request has at most one operation open: an entry in the ledger (READS, VOTES) or a question
+ * 1. A request has at most one operation open: an entry in the ledger (READS, VOTES) or a question
  *    (OUT).
- * 2. An request is freed when it has no open operation: at once, or when that has come back.
- * 3. `out` counts the requests with an open operation. */
+ * 2. A request is freed when it has no open operation: at once, or when that has come back.
+ * 3. `out` counts the requests with an open operation, and `going` has them; `waiting` has those
+ * that WAIT. */
 #include "gateway/reviewers/review_request.h"
 
 #include "base/text.h"
@@ -19,28 +20,69 @@
 
 /* ---- life */
 
+static bool
+tag_of(struct writ_view id, struct writ_tag *ret)
+{
+    struct writ_digest digest;
+
+    if (!writ_is_ok(writ_digest_bytes(id, &digest, NULL))) {
+        return false;
+    }
+    *ret = writ_tag_of(&digest);
+    return true;
+}
+
+/* Those that are over are hidden by a newer one. */
+struct writ_review_request *
+writ_review_request_find(const struct writ_reviewer *reviewer, struct writ_view id)
+{
+    struct writ_review_request *request = NULL;
+    struct writ_tag tag;
+
+    if (tag_of(id, &tag)) {
+        request =
+            WRIT_MAP_OF(writ_map_find(&reviewer->by_id, tag), struct writ_review_request, by_id);
+    }
+    return request != NULL && !request->over ? request : NULL;
+}
+
+/* keeps (3) */
+static void
+wait_until(struct writ_review_request *request, int64_t due_us)
+{
+    request->stage = WRIT_REVIEW_REQUEST_WAITS;
+    writ_order_add(&request->reviewer->waiting, &request->by_due, (uint64_t)due_us);
+}
+
 struct writ_review_request *
 writ_review_request_new(struct writ_reviewer *reviewer, struct writ_view id)
 {
     struct writ_arena *own = writ_arena_new_small(OWN_ARENA);
     struct writ_review_request *request = own != NULL ? writ_arena_get(own, sizeof *request) : NULL;
+    struct writ_tag tag;
 
     if (request != NULL) {
         *request = (struct writ_review_request){
             .reviewer = reviewer, .own = own, .id = writ_view_copy(id, own)};
     }
-    if (request == NULL || request->id.ptr == NULL) {
+    if (request == NULL || request->id.ptr == NULL || !tag_of(id, &tag)) {
         writ_arena_free(own);
         return NULL;
     }
+    writ_map_add(&reviewer->by_id, &request->by_id, tag);
     TAILQ_INSERT_TAIL(&reviewer->requests, request, link);
+    wait_until(request, 0);
     return request;
 }
 
 void
 writ_review_request_free(struct writ_review_request *request)
 {
+    if (request->stage == WRIT_REVIEW_REQUEST_WAITS) {
+        writ_order_remove(&request->reviewer->waiting, &request->by_due);
+    }
     TAILQ_REMOVE(&request->reviewer->requests, request, link);
+    writ_map_remove(&request->reviewer->by_id, &request->by_id);
     writ_arena_free(request->arena);
     writ_arena_free(request->own); /* the arena holds the request itself */
 }
@@ -55,25 +97,33 @@ writ_review_requests_wake(struct writ_reviewer *reviewer)
     }
 }
 
-/* keeps (2) (3) */
-void
-writ_review_request_end(struct writ_review_request *request, enum writ_review_request_stage next)
+/* Without an open operation any more: it RESTS. keeps (2) (3) */
+static void
+end(struct writ_review_request *request)
 {
     struct writ_reviewer *reviewer = request->reviewer;
 
     reviewer->out--;
-    request->stage = next;
+    TAILQ_REMOVE(&reviewer->going, request, beside);
+    request->stage = WRIT_REVIEW_REQUEST_RESTS;
     writ_arena_free(WRIT_TAKE(request->arena));
-    if (request->over) {
-        writ_review_request_free(request);
-    }
     writ_review_requests_wake(reviewer);
 }
 
 void
 writ_review_request_rests(struct writ_review_request *request)
 {
-    writ_review_request_end(request, WRIT_REVIEW_REQUEST_RESTS);
+    end(request);
+    if (request->over) {
+        writ_review_request_free(request);
+    }
+}
+
+void
+writ_review_request_waits(struct writ_review_request *request)
+{
+    end(request);
+    wait_until(request, 0);
 }
 
 void
@@ -83,7 +133,7 @@ writ_review_request_failed(struct writ_review_request *request, const char *why)
     int64_t pause_us = PAUSE_US;
 
     if (request->over) {
-        writ_review_request_end(request, WRIT_REVIEW_REQUEST_RESTS);
+        writ_review_request_rests(request);
         return;
     }
     for (unsigned i = 0; i < request->tries && pause_us < LONGEST_US; i++) {
@@ -95,9 +145,10 @@ writ_review_request_failed(struct writ_review_request *request, const char *why)
         writ_log_text("reviewer", reviewer->config->id), writ_log_text("review", request->id),
         writ_log_str("why", why), writ_log_int("tries", (int64_t)request->tries),
         writ_log_bool("last", request->tries >= TRIES));
-    request->due_us = writ_loop_now_us(reviewer->worker->loop) + pause_us;
-    writ_review_request_end(
-        request, request->tries >= TRIES ? WRIT_REVIEW_REQUEST_RESTS : WRIT_REVIEW_REQUEST_WAITS);
+    end(request);
+    if (request->tries < TRIES) {
+        wait_until(request, writ_loop_now_us(reviewer->worker->loop) + pause_us);
+    }
 }
 
 /* ---- the ledger */
@@ -123,7 +174,11 @@ submit(struct writ_review_request *request, writ_post_fn *back)
 void
 writ_review_request_read(struct writ_review_request *request, writ_post_fn *back)
 {
-    request->reviewer->out++;
+    struct writ_reviewer *reviewer = request->reviewer;
+
+    writ_order_remove(&reviewer->waiting, &request->by_due);
+    TAILQ_INSERT_TAIL(&reviewer->going, request, beside);
+    reviewer->out++;
     request->stage = WRIT_REVIEW_REQUEST_READS;
     request->arena = writ_arena_new(TRY_ARENA);
     if (request->arena == NULL) {

@@ -11,6 +11,8 @@
 
 #include "gateway/io/child.h"
 #include "gateway/state/gateway.h"
+#include "store/tables/map.h"
+#include "store/tables/order.h"
 
 #include <sys/queue.h>
 
@@ -29,12 +31,15 @@ struct writ_reviewer_crew;
 
 struct writ_review_request {
     TAILQ_ENTRY(writ_review_request) link;
+    struct writ_map_node by_id;
+    struct writ_order_node by_due;           /* WAITS */
+    TAILQ_ENTRY(writ_review_request) beside; /* READS, OUT, VOTES */
     struct writ_reviewer *reviewer;
     enum writ_review_request_stage stage;
     bool over;                     /* it is freed as soon as it has no open operation */
     bool seen;                     /* in the present list of all that live */
     unsigned tries;                /* that failed */
-    int64_t due_us;                /* WAITS: when; OUT, to a worker: until when */
+    int64_t due_us;                /* OUT, to a worker: until when */
     struct writ_view id;           /* of the review */
     char digest[WRIT_DIGEST_TEXT]; /* the prompt has its complete arguments */
     bool whole;                    /* the arena holds the request itself */
@@ -54,9 +59,12 @@ struct writ_reviewer {
     struct writ_worker *worker;                /* of the first loop */
     const struct writ_reviewer_config *config; /* as at the start */
     TAILQ_HEAD(writ_review_requests, writ_review_request) requests;
-    size_t out;              /* READS, OUT, VOTES */
-    bool ending;             /* no further requests */
-    struct writ_timer timer; /* the owner sets `fn`: runs the due requests */
+    struct writ_map by_id;             /* of them */
+    struct writ_order waiting;         /* of them: WAITS, by the time at which they are due */
+    struct writ_review_requests going; /* of them: READS, OUT, VOTES */
+    size_t out;                        /* how many are going */
+    bool ending;                       /* no further requests */
+    struct writ_timer timer;           /* the owner sets `fn`: runs the due requests */
     /* a webhook */
     struct writ_http_client *client;
     struct writ_buf secret;
@@ -70,6 +78,10 @@ struct writ_reviewer {
 struct writ_review_request *writ_review_request_new(
     struct writ_reviewer *reviewer, struct writ_view id);
 
+/** The one about that review that is not over, or NULL. */
+struct writ_review_request *writ_review_request_find(
+    const struct writ_reviewer *reviewer, struct writ_view id);
+
 /** Frees one that WAITS or RESTS, or any one after the loops have ended. */
 void writ_review_request_free(struct writ_review_request *request);
 
@@ -82,14 +94,13 @@ void writ_review_request_vote(
 
 /** The reviewer has answered with a possible vote. */
 void writ_review_request_answered(struct writ_review_request *request, struct writ_view text);
-/** It will vote by another way, or not at all. */
+/** It will vote by another way, or not at all. Frees one that is over. */
 void writ_review_request_rests(struct writ_review_request *request);
 /** It has not answered, or not with a vote. `why`: static, one or a few words. */
 void writ_review_request_failed(struct writ_review_request *request, const char *why);
 
-/** Ends the try without counting it. */
-void writ_review_request_end(
-    struct writ_review_request *request, enum writ_review_request_stage next);
+/** Ends the try without counting it: it WAITS again. */
+void writ_review_request_waits(struct writ_review_request *request);
 
 /** Runs the due requests of a reviewer, in the loop's next turn. */
 void writ_review_requests_wake(struct writ_reviewer *reviewer);

@@ -22,6 +22,7 @@ changed(struct writ_post *post)
 
     if (watch->entry.code == WRIT_OK && watch->changed(watch->ctx, &watch->entry.review_watch)) {
         watch->at = watch->entry.review_watch.at;
+        watch->from = watch->entry.review_watch.next;
         ask(watch);
     } else {
         ask_later(watch);
@@ -51,7 +52,7 @@ ask(struct writ_review_watch *watch)
         .done = watch_done,
         .user = watch,
         .arena = watch->arena,
-        .review_watch = {.since = watch->at, .until_us = now_us + ROUND_US}};
+        .review_watch = {.since = watch->at, .from = watch->from, .until_us = now_us + ROUND_US}};
     watch->post = (struct writ_post){.fn = changed, .ctx = watch};
     writ_worker_submit(watch->worker, &watch->entry);
 }

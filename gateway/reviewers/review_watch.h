@@ -8,10 +8,11 @@
 /** The owner sets the first three members; the rest is zeroed. */
 struct writ_review_watch {
     struct writ_worker *worker;
-    /** Borrowed for the call. False: no memory for it; it is called again a second later. */
+    /** A portion, borrowed for the call. False: no memory for it; it is called with the same one
+     * again a second later. */
     bool (*changed)(void *ctx, const struct writ_entry_review_watch *now);
     void *ctx;
-    uint64_t at;
+    uint64_t at, from;
     struct writ_arena *arena;
     struct writ_entry entry;
     struct writ_post post;

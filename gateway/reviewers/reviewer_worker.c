@@ -23,21 +23,6 @@ on_up(void *ctx, struct writ_child *child)
     writ_review_requests_wake(reviewer);
 }
 
-static struct writ_review_request *
-request_out(struct writ_reviewer *reviewer, struct writ_view id)
-{
-    struct writ_review_request *request;
-
-    TAILQ_FOREACH(request, &reviewer->requests, link)
-    {
-        if (request->stage == WRIT_REVIEW_REQUEST_OUT && !request->over &&
-            writ_view_equal(request->id, id)) {
-            return request;
-        }
-    }
-    return NULL;
-}
-
 /* A line for no open request is late, or nonsense: it is skipped. */
 static void
 on_line(void *ctx, struct writ_child *child, struct writ_view line)
@@ -49,10 +34,11 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
     (void)child;
     if (arena != NULL &&
         writ_is_ok(writ_json_read(line, &writ_json_limits_default, arena, &value, NULL))) {
-        request = request_out(ctx, writ_json_string(writ_json_get(value, WRIT_LIT("id"))));
+        request =
+            writ_review_request_find(ctx, writ_json_string(writ_json_get(value, WRIT_LIT("id"))));
     }
     writ_arena_free(arena);
-    if (request != NULL) {
+    if (request != NULL && request->stage == WRIT_REVIEW_REQUEST_OUT) {
         writ_review_request_answered(request, line);
     }
 }
@@ -79,8 +65,8 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
 
     (void)child;
     log_end(reviewer, end);
-    for (request = TAILQ_FIRST(&reviewer->requests); request != NULL; request = next) {
-        next = TAILQ_NEXT(request, link);
+    for (request = TAILQ_FIRST(&reviewer->going); request != NULL; request = next) {
+        next = TAILQ_NEXT(request, beside);
         if (request->stage == WRIT_REVIEW_REQUEST_OUT) {
             writ_review_request_failed(request, "worker_ended");
         }

@@ -14,6 +14,7 @@
 #include "policy/decide/opinion.h"
 
 #define JSON_MAX ((size_t)32 << 20)
+#define REQUESTS 65536 /* of a reviewer; more only make it slower */
 
 struct writ_reviewers {
     struct writ_gateway *gateway;
@@ -118,7 +119,7 @@ was_read(struct writ_post *post)
         writ_review_request_rests(request);
     } else if (request->reviewer->config->kind == WRIT_REVIEWER_WORKER &&
                !writ_reviewer_worker_is_up(request->reviewer)) {
-        writ_review_request_end(request, WRIT_REVIEW_REQUEST_WAITS);
+        writ_review_request_waits(request);
     } else {
         ask(request, get);
     }
@@ -143,19 +144,27 @@ is_timed(const struct writ_review_request *request)
            request->reviewer->config->kind == WRIT_REVIEWER_WORKER;
 }
 
+/* The one that waits and is due first, or NULL. */
+static struct writ_review_request *
+first_waiting(const struct writ_reviewer *reviewer)
+{
+    return WRIT_ORDER_OF(
+        writ_order_from(&reviewer->waiting, 0), struct writ_review_request, by_due);
+}
+
 /* When the next request is due; INT64_MAX: when an operation ends, or the worker is up. */
 static int64_t
 next_due(const struct writ_reviewer *reviewer, int64_t now_us)
 {
-    const struct writ_review_request *request;
+    const struct writ_review_request *request = first_waiting(reviewer);
     int64_t next_us = INT64_MAX;
 
-    TAILQ_FOREACH(request, &reviewer->requests, link)
+    if (request != NULL && ((int64_t)request->by_due.key > now_us || may_start(reviewer))) {
+        next_us = (int64_t)request->by_due.key;
+    }
+    TAILQ_FOREACH(request, &reviewer->going, beside)
     {
-        bool waits = request->stage == WRIT_REVIEW_REQUEST_WAITS &&
-                     (request->due_us > now_us || may_start(reviewer));
-
-        if ((waits || is_timed(request)) && request->due_us < next_us) {
+        if (is_timed(request) && request->due_us < next_us) {
             next_us = request->due_us;
         }
     }
@@ -169,15 +178,17 @@ pump(struct writ_reviewer *reviewer)
     int64_t now_us = writ_loop_now_us(loop), next_us;
     struct writ_review_request *request, *next;
 
-    for (request = TAILQ_FIRST(&reviewer->requests); request != NULL; request = next) {
-        next = TAILQ_NEXT(request, link);
+    for (request = TAILQ_FIRST(&reviewer->going); request != NULL; request = next) {
+        next = TAILQ_NEXT(request, beside);
         if (is_timed(request) && request->due_us <= now_us) {
             writ_reviewer_worker_recall(request);
             writ_review_request_failed(request, "timeout");
-        } else if (request->stage == WRIT_REVIEW_REQUEST_WAITS && request->due_us <= now_us &&
-                   may_start(reviewer)) {
-            writ_review_request_read(request, was_read);
         }
+    }
+    for (request = first_waiting(reviewer);
+         request != NULL && (int64_t)request->by_due.key <= now_us && may_start(reviewer);
+         request = first_waiting(reviewer)) {
+        writ_review_request_read(request, was_read); /* one that fails waits for later */
     }
     next_us = next_due(reviewer, now_us);
     if (next_us != INT64_MAX) {
@@ -189,20 +200,6 @@ static void
 pump_again(struct writ_timer *timer)
 {
     pump(timer->ctx);
-}
-
-static struct writ_review_request *
-request_for(struct writ_reviewer *reviewer, struct writ_view id)
-{
-    struct writ_review_request *request;
-
-    TAILQ_FOREACH(request, &reviewer->requests, link)
-    {
-        if (!request->over && writ_view_equal(request->id, id)) {
-            return request;
-        }
-    }
-    return NULL;
 }
 
 /* Its answer is no longer needed. */
@@ -236,7 +233,7 @@ take_back(struct writ_review_request *request)
 static bool
 look(struct writ_reviewer *reviewer, const struct writ_review_told *told)
 {
-    struct writ_review_request *request = request_for(reviewer, told->review.id);
+    struct writ_review_request *request = writ_review_request_find(reviewer, told->review.id);
 
     if (!wants_vote(reviewer, told)) {
         if (request != NULL) {
@@ -255,7 +252,7 @@ look(struct writ_reviewer *reviewer, const struct writ_review_told *told)
 
 /* ---- watching */
 
-/* After all open reviews were reported: the other ones are over. */
+/* At the end of a list of all that are open: the other ones are over. */
 static void
 forget_unseen(struct writ_reviewer *reviewer)
 {
@@ -278,12 +275,14 @@ look_at_all(struct writ_reviewer *reviewer, const struct writ_entry_review_watch
 
     TAILQ_FOREACH(request, &reviewer->requests, link)
     {
-        request->seen = !now->anew;
+        request->seen = request->seen && (!now->reset || now->from > 0);
     }
     for (size_t i = 0; i < now->n; i++) {
         done = look(reviewer, &now->items[i]) && done;
     }
-    forget_unseen(reviewer);
+    if (now->reset && now->next == 0 && done) {
+        forget_unseen(reviewer);
+    }
     pump(reviewer);
     return done;
 }
@@ -331,8 +330,10 @@ open_all(struct writ_reviewers *all, struct writ_err *err)
             *reviewer = (struct writ_reviewer){
                 .gateway = all->gateway, .worker = all->worker, .config = &config->reviewers[i]};
             TAILQ_INIT(&reviewer->requests);
+            TAILQ_INIT(&reviewer->going);
             reviewer->timer = (struct writ_timer){.fn = pump_again, .ctx = reviewer};
             all->n++;
+            WRIT_TRY(writ_map_init(&reviewer->by_id, REQUESTS, err));
             WRIT_TRY(open_one(reviewer, err));
         }
     }
@@ -395,6 +396,7 @@ writ_reviewers_free(struct writ_reviewers *reviewers)
         while (!TAILQ_EMPTY(&reviewers->list[i].requests)) {
             writ_review_request_free(TAILQ_FIRST(&reviewers->list[i].requests));
         }
+        writ_map_wipe(&reviewers->list[i].by_id);
         writ_buf_wipe_secret(&reviewers->list[i].secret);
     }
     writ_review_watch_wipe(&reviewers->watch);

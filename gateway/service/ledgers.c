@@ -83,6 +83,8 @@ set_options(const struct writ_config *config, struct writ_ledger_options *ret)
     ret->agent_percent = (size_t)config->limits.agent_percent;
     ret->tenant_percent = (size_t)config->limits.tenant_percent;
     ret->sessions_max = ROWS_PER_SESSION * (size_t)config->limits.sessions;
+    ret->reviews_max = (size_t)config->limits.reviews;
+    ret->reviews_agent_max = (size_t)config->limits.agent_reviews;
     ret->claim_kept_us = config->ledger.claims_kept_us;
     ret->window_kept_us = 2 * config->sessions.window_us;
     ret->boundary_idle_us = config->sessions.idle_expires_us;

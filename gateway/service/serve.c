@@ -7,35 +7,15 @@
 #include "gateway/service/serve.h"
 
 #include "base/text.h"
-#include "gateway/admin/budgets_api.h"
-#include "gateway/admin/archive_api.h"
-#include "gateway/admin/delegation_api.h"
-#include "gateway/admin/contents_api.h"
-#include "gateway/admin/contents_looks.h"
-#include "gateway/admin/kill_api.h"
-#include "gateway/admin/ledger_api.h"
-#include "gateway/admin/login.h"
-#include "gateway/admin/login_guard.h"
-#include "gateway/admin/overview_api.h"
-#include "gateway/admin/page.h"
-#include "gateway/admin/policy_api.h"
-#include "gateway/admin/policy_history.h"
-#include "gateway/admin/policy_replay.h"
-#include "gateway/admin/review_api.h"
 #include "gateway/admin/review_stream.h"
-#include "gateway/admin/tools_api.h"
-#include "gateway/auth/resource.h"
 #include "gateway/call/definition_cache.h"
 #include "gateway/call/repeats.h"
-#include "gateway/hook/hook.h"
 #include "gateway/io/end_signals.h"
 #include "gateway/io/memory_pages.h"
 #include "gateway/io/memory_trim.h"
 #include "gateway/io/service_manager.h"
 #include "gateway/listener/pem.h"
 #include "gateway/notify/notify.h"
-#include "gateway/relay/stream_merge.h"
-#include "gateway/request/request.h"
 #include "gateway/request/tally.h"
 #include "gateway/reviewers/review_counts.h"
 #include "gateway/reviewers/reviewers.h"
@@ -45,6 +25,8 @@
 #include "gateway/service/ledgers.h"
 #include "gateway/service/ready.h"
 #include "gateway/service/reload.h"
+#include "gateway/service/routes.h"
+#include "gateway/service/shutdown.h"
 #include "gateway/service/steps.h"
 #include "gateway/state/gateway.h"
 #include "gateway/state/mark_key.h"
@@ -63,28 +45,14 @@
 #include <sys/sysinfo.h>
 #include <time.h>
 
-#define TICK_US       1000000  /* the interval of the main thread's checks */
-#define EARLY_TICK_US 50000    /* the same while the gateway is not ready */
-#define SWEEP_TICKS   10       /* ticks between two sweeps of the sessions */
-#define DRAIN_US      10000000 /* for calls under way at the end */
-#define TELL_US                                                                                    \
-    2000000 /* for what is to be recorded and told of those that it was too short for              \
-             */
-#define STOP_US        8000000 /* for children to end */
+#define TICK_US        1000000 /* the interval of the main thread's checks */
+#define EARLY_TICK_US  50000   /* the same while the gateway is not ready */
+#define SWEEP_TICKS    10      /* ticks between two sweeps of the sessions */
 #define LEDGER_STEP_US 10000
 #define LEDGER_STEPS   1000 /* 10 s, for another process to close the ledger */
 #define BATCH_MAX      1024
-#define FIXED_ROUTES   4
-#define MAX_ROUTES     (WRIT_UPSTREAMS_MAX + FIXED_ROUTES + WRIT_HOOK_ROUTES)
-#define ADMIN_ROUTES                                                                               \
-    (WRIT_ADMIN_ROUTES + WRIT_REVIEW_API_ROUTES + WRIT_LOGIN_ROUTES + WRIT_LEDGER_API_ROUTES +     \
-        WRIT_PAGE_ROUTES + WRIT_KILL_API_ROUTES + WRIT_CONTENTS_API_ROUTES +                       \
-        WRIT_ARCHIVE_API_ROUTES + WRIT_DELEGATION_API_ROUTES + WRIT_CONTENTS_LOOKS_ROUTES +        \
-        WRIT_OVERVIEW_API_ROUTES + WRIT_TOOLS_API_ROUTES + WRIT_POLICY_API_ROUTES +                \
-        WRIT_POLICY_HISTORY_ROUTES + WRIT_POLICY_REPLAY_ROUTES + WRIT_BUDGETS_API_ROUTES)
 #define PATH_MAX_BYTES 64
 #define URL_MAX        512
-#define METADATA_MAX   65536
 
 struct serve {
     struct writ_gateway gateway;
@@ -102,13 +70,7 @@ struct serve {
     struct writ_export_jobs *exports; /* NULL: none */
     struct writ_reviewers *reviewers; /* NULL: none */
     struct writ_review_counts *counts;
-    struct writ_endpoint endpoints[WRIT_UPSTREAMS_MAX + 1];
-    struct writ_endpoint hooks[WRIT_HOOK_ROUTES];
-    char paths[WRIT_UPSTREAMS_MAX + 1][PATH_MAX_BYTES];
-    struct writ_route routes[MAX_ROUTES];
-    size_t routes_n;
-    struct writ_route admin_routes[ADMIN_ROUTES];
-    struct writ_login_guard guards[ADMIN_ROUTES];
+    struct writ_routes routes;
     struct writ_buf issuer, admin_url;
     struct writ_service_sockets sockets; /* that the process was started with */
     struct writ_ready ready;
@@ -118,192 +80,6 @@ struct serve {
     struct writ_memory_quiet requests;
     sigset_t signals;
 };
-
-/* ---- routes ---- */
-
-static void
-serve_jwks(struct writ_exchange *x, void *ctx)
-{
-    struct writ_gateway *gateway = ctx;
-    const struct writ_header headers[] = {
-        WRIT_HEADER_JSON,
-        {WRIT_LIT("Cache-Control"), WRIT_LIT("public, max-age=60")},
-    };
-
-    writ_exchange_reply(x, 200, headers, 2,
-        writ_buf_view(&writ_gateway_worker(gateway, x->loop)->generation->jwks));
-}
-
-/* The list of revoked credentials, current when it is sent. */
-static void
-serve_status_list(struct writ_exchange *x, void *ctx)
-{
-    static const struct writ_header headers[] = {
-        {WRIT_LIT("Content-Type"), WRIT_LIT("application/statuslist+jwt")},
-        {WRIT_LIT("Cache-Control"), WRIT_LIT("no-store")},
-    };
-    struct writ_gateway *gateway = ctx;
-    const struct writ_generation *generation = writ_gateway_worker(gateway, x->loop)->generation;
-    struct writ_view issuer = generation->config->issuer;
-    writ_auto_buf uri = writ_buf_make(URL_MAX + 64);
-    writ_auto_buf body = writ_buf_make(WRIT_JWS_BYTES_MAX);
-
-    writ_stop_rules_put_uri(&uri, issuer.len > 0 ? issuer : gateway->issuer);
-    if (!writ_ledger_is_live(gateway->ledger) || /* others may have revoked more */
-        !writ_is_ok(writ_buf_check(&uri, NULL)) ||
-        !writ_is_ok(writ_stop_rules_put_list(
-            gateway->stop_rules, generation->signer, writ_buf_view(&uri), &body, NULL))) {
-        writ_exchange_reply(x, 503, NULL, 0, writ_view(NULL, 0));
-        return;
-    }
-    writ_exchange_reply(x, 200, headers, 2, writ_buf_view(&body));
-}
-
-/* These documents are for pages of every origin; browsers send a preflight because of a header of
- * clients. */
-static void
-serve_resource(struct writ_exchange *x, void *ctx)
-{
-    static const struct writ_header headers[] = {
-        WRIT_HEADER_JSON,
-        {WRIT_LIT("Cache-Control"), WRIT_LIT("public, max-age=60")},
-        {WRIT_LIT("Access-Control-Allow-Origin"), WRIT_LIT("*")},
-        {WRIT_LIT("Access-Control-Allow-Methods"), WRIT_LIT("GET")},
-        {WRIT_LIT("Access-Control-Allow-Headers"), WRIT_LIT("MCP-Protocol-Version")},
-    };
-    struct serve *serve = ctx;
-    const struct writ_config *config =
-        writ_gateway_worker(&serve->gateway, x->loop)->generation->config;
-    writ_auto_buf body = writ_buf_make(METADATA_MAX);
-
-    if (x->method == WRIT_METHOD_OPTIONS) {
-        writ_exchange_reply(x, 204, headers + 2, 3, (struct writ_view){NULL, 0});
-        return;
-    }
-    for (size_t i = 0; body.len == 0 && i <= serve->gateway.upstreams_n; i++) {
-        const struct writ_resource resource = {
-            .config = config,
-            .path = serve->endpoints[i].path,
-            .upstream =
-                i > 0 ? writ_upstream_config(serve->endpoints[i].only)->name : writ_view(NULL, 0),
-        };
-        if (writ_resource_is_announced(config) &&
-            writ_resource_is_asked_for(&resource, x->suffix)) {
-            writ_resource_put_metadata(&resource, &body);
-        }
-    }
-    if (body.len == 0 || !writ_is_ok(writ_buf_check(&body, NULL))) {
-        writ_exchange_reply(x, body.len == 0 ? 404 : 500, headers + 2, 1, writ_view(NULL, 0));
-        return;
-    }
-    writ_exchange_reply(x, 200, headers, 3, writ_buf_view(&body));
-}
-
-static void
-add_endpoint(struct serve *serve, size_t index, struct writ_upstream *only)
-{
-    struct writ_endpoint *endpoint = &serve->endpoints[index];
-    writ_auto_buf path = writ_buf_make(PATH_MAX_BYTES - 1);
-
-    writ_buf_str(&path, "/mcp");
-    if (only != NULL) {
-        writ_buf_byte(&path, '/');
-        writ_buf_put(&path, writ_upstream_config(only)->name);
-    }
-    WRIT_INVARIANT(writ_is_ok(writ_buf_check(&path, NULL))); /* names have at most 32 bytes */
-    for (size_t i = 0; i < path.len; i++) {
-        serve->paths[index][i] = path.ptr[i];
-    }
-    *endpoint = (struct writ_endpoint){.gateway = &serve->gateway,
-        .kind = &writ_steps_mcp,
-        .path = writ_view(serve->paths[index], path.len),
-        .only = only};
-    serve->routes[serve->routes_n++] = (struct writ_route){
-        .path = endpoint->path,
-        .slash = true,
-        .methods = WRIT_ROUTE_POST | WRIT_ROUTE_GET | WRIT_ROUTE_DELETE,
-        .json = true,
-        .max_body_bytes = (size_t)serve->options->config->limits.body_bytes,
-        .handler = writ_request_start,
-        .ctx = endpoint,
-    };
-}
-
-static void
-make_routes(struct serve *serve)
-{
-    add_endpoint(serve, 0, NULL);
-    for (size_t i = 0; i < serve->gateway.upstreams_n; i++) {
-        add_endpoint(serve, i + 1, serve->gateway.upstreams[i]);
-    }
-    writ_hook_routes(&serve->gateway, (size_t)serve->options->config->limits.body_bytes,
-        serve->hooks, serve->routes + serve->routes_n);
-    serve->routes_n += WRIT_HOOK_ROUTES;
-    serve->routes[serve->routes_n++] = (struct writ_route){
-        .path = WRIT_LIT("/.well-known/jwks.json"),
-        .methods = WRIT_ROUTE_GET,
-        .handler = serve_jwks,
-        .ctx = &serve->gateway,
-    };
-    serve->routes[serve->routes_n++] = (struct writ_route){
-        .path = WRIT_LIT(WRIT_STOP_RULES_WELL_KNOWN),
-        .methods = WRIT_ROUTE_GET,
-        .any_origin = true,
-        .handler = serve_status_list,
-        .ctx = &serve->gateway,
-    };
-    serve->routes[serve->routes_n++] = (struct writ_route){
-        .path = WRIT_LIT(WRIT_RESOURCE_WELL_KNOWN),
-        .prefix = true,
-        .methods = WRIT_ROUTE_GET | WRIT_ROUTE_OPTIONS,
-        .any_origin = true,
-        .handler = serve_resource,
-        .ctx = serve,
-    };
-}
-
-static void
-make_admin_routes(struct serve *serve)
-{
-    struct writ_gateway *gateway = &serve->gateway;
-    struct writ_route *routes = serve->admin_routes;
-
-    writ_admin_routes(&gateway->admin, routes);
-    routes += WRIT_ADMIN_ROUTES;
-    writ_review_api_routes(gateway, routes);
-    routes += WRIT_REVIEW_API_ROUTES;
-    writ_login_routes(gateway, routes);
-    routes += WRIT_LOGIN_ROUTES;
-    writ_ledger_api_routes(gateway, routes);
-    routes += WRIT_LEDGER_API_ROUTES;
-    writ_page_routes(routes);
-    routes += WRIT_PAGE_ROUTES;
-    writ_kill_api_routes(gateway, routes);
-    routes += WRIT_KILL_API_ROUTES;
-    writ_contents_looks_routes(gateway, routes);
-    routes += WRIT_CONTENTS_LOOKS_ROUTES;
-    writ_overview_api_routes(gateway, routes);
-    routes += WRIT_OVERVIEW_API_ROUTES;
-    writ_tools_api_routes(gateway, routes);
-    routes += WRIT_TOOLS_API_ROUTES;
-    writ_policy_api_routes(gateway, routes);
-    routes += WRIT_POLICY_API_ROUTES;
-    writ_policy_history_routes(gateway, routes);
-    routes += WRIT_POLICY_HISTORY_ROUTES;
-    writ_policy_replay_routes(gateway, routes);
-    routes += WRIT_POLICY_REPLAY_ROUTES;
-    writ_budgets_api_routes(gateway, routes);
-    routes += WRIT_BUDGETS_API_ROUTES;
-    writ_contents_api_routes(gateway, routes);
-    routes += WRIT_CONTENTS_API_ROUTES;
-    writ_archive_api_routes(gateway, routes);
-    routes += WRIT_ARCHIVE_API_ROUTES;
-    writ_delegation_api_routes(gateway, routes);
-    writ_login_guard_routes(gateway, serve->admin_routes, ADMIN_ROUTES, serve->guards);
-    for (size_t i = 0; i < ADMIN_ROUTES; i++) {
-        serve->admin_routes[i].problems = true; /* none of them speaks JSON-RPC */
-    }
-}
 
 /* ---- telemetry ---- */
 
@@ -346,6 +122,17 @@ hear_recorded(void *ctx, struct writ_view fact, bool own)
     gateway->heard = gateway->heard || !own;
 }
 
+/* On the ledger's thread. */
+static void
+nudge_loops(void *ctx)
+{
+    struct writ_gateway *gateway = ctx;
+
+    for (size_t i = 0; atomic_load(&gateway->has_loops) && i < gateway->workers_n; i++) {
+        writ_loop_nudge(gateway->workers[i].loop);
+    }
+}
+
 /* A gateway that others start on demand waits for a while: the system gives the socket of a killed
  * gateway free before its ledger. One that a person starts says at once what is in its way. */
 static writ_result
@@ -355,8 +142,10 @@ open_ledger(struct serve *serve, struct writ_err *err)
     const struct timespec pause = {.tv_nsec = LEDGER_STEP_US * 1000};
     writ_result result;
 
-    serve->reports = (struct writ_ledger_reports){
-        .given_up = writ_tally_given_up, .heard = hear_recorded, .ctx = &serve->gateway};
+    serve->reports = (struct writ_ledger_reports){.given_up = writ_tally_given_up,
+        .heard = hear_recorded,
+        .told = nudge_loops,
+        .ctx = &serve->gateway};
     result = try_ledger(serve, err);
     if (result.code == WRIT_E_BUSY && options->idle_us > 0) {
         WRIT_LOG(options->log, WRIT_EVENT_LEDGER_AWAITED, writ_log_str("why", err->text));
@@ -415,6 +204,7 @@ open_loops(struct serve *serve, struct writ_err *err)
         WRIT_TRY(writ_worker_init(worker, BATCH_MAX, &serve->options->config->limits, err));
         WRIT_TRY(writ_identity_new(serve->generation->issuers, &worker->identity, err));
     }
+    atomic_store(&gateway->has_loops, true);
     return WRIT_DONE;
 }
 
@@ -522,22 +312,22 @@ open_listeners(struct serve *serve, struct writ_err *err)
     struct writ_gateway *gateway = &serve->gateway;
     const struct writ_config *config = serve->options->config;
 
-    make_routes(serve);
+    writ_routes_make(&serve->routes, gateway);
     gateway->admin.metrics = gateway->metrics;
     writ_gauges_open(gateway);
     serve->ready.gateway = gateway;
     serve->ready.generation = &serve->generation;
     WRIT_TRY(writ_ready_open(&serve->ready, err));
-    WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes, serve->routes_n,
-        &gateway->listener, err));
+    WRIT_TRY(open_listener(serve, &config->listen, &config->tls, serve->routes.list,
+        serve->routes.n, &gateway->listener, err));
     WRIT_TRY(make_url(&config->listen, &config->tls, gateway->listener, &serve->issuer, err));
     gateway->issuer = writ_buf_view(&serve->issuer);
     if (config->admin_listen.text.len == 0) {
         return WRIT_DONE;
     }
-    make_admin_routes(serve);
-    WRIT_TRY(open_listener(serve, &config->admin_listen, &config->admin_tls, serve->admin_routes,
-        ADMIN_ROUTES, &gateway->admin_listener, err));
+    writ_routes_make_admin(&serve->routes, gateway);
+    WRIT_TRY(open_listener(serve, &config->admin_listen, &config->admin_tls, serve->routes.admin,
+        WRIT_ROUTES_ADMIN, &gateway->admin_listener, err));
     if (config->admin_listen.path.len > 0) { /* no browser reaches it: links by admin_url alone */
         gateway->admin_url = config->admin_url;
         return WRIT_DONE;
@@ -674,126 +464,6 @@ open_all(struct serve *serve, struct writ_err *err)
 }
 
 /* ---- closing ---- */
-
-static void
-wait_until(bool (*holds)(void *ctx), struct serve *serve, int64_t most_us)
-{
-    writ_clock_wait(serve->options->clock, most_us, holds, serve);
-}
-
-/* When a service manager holds the sockets, the next process serves new connections: this one keeps
- * its own until each had its last answer, or nothing came over it for a while. */
-static bool
-is_drained(void *ctx)
-{
-    struct serve *serve = ctx;
-    const struct writ_listener *listener = serve->gateway.listener;
-
-    return writ_listener_is_settled(listener) && writ_listener_open_exchanges(listener) == 0 &&
-           (serve->sockets.n == 0 || writ_listener_open_connections(listener) == 0);
-}
-
-static bool
-upstreams_stopped(void *ctx)
-{
-    struct serve *serve = ctx;
-
-    for (size_t i = 0; i < serve->gateway.upstreams_n; i++) {
-        if (!writ_upstream_is_stopped(serve->gateway.upstreams[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void
-end_streams(struct writ_post *post)
-{
-    struct writ_worker *worker = post->ctx;
-
-    writ_stream_merge_end_all(worker);
-}
-
-/* Records that the end of a call that continues elsewhere is unknown, and informs its client. */
-static void
-expire(struct writ_post *post)
-{
-    struct writ_worker *worker = post->ctx;
-    const struct writ_gateway *gateway = worker->gateway;
-
-    worker->expired = true; /* nor does anything begin */
-    for (size_t i = 0; i < gateway->upstreams_n; i++) {
-        writ_upstream_expire(gateway->upstreams[i], worker);
-    }
-    writ_probe_get_close(&worker->probed);
-}
-
-static void
-refuse(struct writ_post *post)
-{
-    struct writ_worker *worker = post->ctx;
-
-    atomic_store(&worker->refuses, true);
-}
-
-static bool
-all_refuse(void *ctx)
-{
-    struct serve *serve = ctx;
-    bool all = true;
-
-    for (size_t i = 0; i < serve->gateway.workers_n; i++) {
-        all = all && atomic_load(&serve->gateway.workers[i].refuses);
-    }
-    return all;
-}
-
-/* A message that came since the last look still has its upstream; the next one is refused, so that
- * none meets an upstream that stops, and its client may send it again. */
-static void
-refuse_messages(struct serve *serve)
-{
-    struct writ_gateway *gateway = &serve->gateway;
-    bool drained = is_drained(serve);
-
-    for (size_t i = 0; i < gateway->workers_n; i++) {
-        struct writ_worker *worker = &gateway->workers[i];
-        worker->refusing = (struct writ_post){.fn = refuse, .ctx = worker};
-        writ_loop_answer(worker->loop, &worker->refusing);
-    }
-    wait_until(all_refuse, serve, TELL_US);
-    if (drained) {
-        wait_until(is_drained, serve, DRAIN_US);
-    }
-}
-
-static void
-drain(struct serve *serve)
-{
-    struct writ_gateway *gateway = &serve->gateway;
-
-    writ_listener_drain(gateway->listener);
-    for (size_t i = 0; i < gateway->workers_n; i++) {
-        struct writ_worker *worker = &gateway->workers[i];
-        worker->stopping = (struct writ_post){.fn = end_streams, .ctx = worker};
-        writ_loop_answer(worker->loop, &worker->stopping);
-    }
-    wait_until(is_drained, serve, DRAIN_US);
-    refuse_messages(serve);
-    for (size_t i = 0; i < gateway->workers_n && !is_drained(serve); i++) {
-        struct writ_worker *worker = &gateway->workers[i];
-        worker->expiring = (struct writ_post){.fn = expire, .ctx = worker};
-        writ_loop_answer(worker->loop, &worker->expiring);
-    }
-    for (size_t i = 0; i < gateway->upstreams_n; i++) {
-        writ_upstream_stop(gateway->upstreams[i]);
-    }
-    wait_until(upstreams_stopped, serve, STOP_US);
-    writ_ledger_query_stop(gateway->replays);
-    writ_ledger_query_stop(gateway->lookups);
-    writ_ledger_query_stop(gateway->queries); /* while the loops still hear what it answers */
-    wait_until(is_drained, serve, TELL_US);
-}
 
 static void
 close_all(struct serve *serve)
@@ -1082,7 +752,9 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
         writ_service_manager_ready();
         wait_for_end(serve);
         writ_service_manager_stopping();
-        drain(serve);
+        writ_shutdown_run(&(struct writ_shutdown){.gateway = &serve->gateway,
+            .clock = options->clock,
+            .sockets_passed = serve->sockets.n > 0});
         writ_definition_cache_keep(&serve->gateway, serve->generation->keyring, &serve->seen);
         WRIT_LOG(options->log, WRIT_EVENT_STOPPED, writ_log_str("version", WRIT_VERSION));
     }

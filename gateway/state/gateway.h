@@ -66,6 +66,7 @@ struct writ_gateway {
     size_t upstreams_n;
     struct writ_worker *workers;
     size_t workers_n;
+    atomic_bool has_loops; /* all workers are made, for other threads */
     struct writ_listener *listener, *admin_listener;
     struct writ_admin admin;
 };

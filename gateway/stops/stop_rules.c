@@ -21,6 +21,7 @@
 #define OVER_S       (WRIT_CREDENTIAL_LIFETIME_MAX_S + WRIT_CREDENTIAL_SKEW_MAX_S)
 #define LIST_LASTS_S 60
 #define LIST_TTL_S   1
+#define STOPS_FIRST  64
 #define HEARD_MAX    ((size_t)64 << 20)
 
 /* One stop; its texts are in its buffer. */
@@ -38,8 +39,8 @@ struct writ_stop_rules {
     struct writ_buf heard;      /* facts of other gateways that are not taken yet, one per line */
     int dir;
     struct writ_buf name; /* of the file, NUL-terminated */
-    struct stop *stops;   /* room for WRIT_STOP_RULES_MAX */
-    size_t stops_n;
+    struct stop *stops;
+    size_t stops_n, stops_max;           /* there is room for */
     struct writ_revocations revocations; /* of a log of this process alone */
     struct writ_shared_list list;        /* of a shared one */
     uint64_t facts_n;                    /* of the shared log, that are taken */
@@ -267,19 +268,48 @@ forget(struct writ_stop_rules *stop_rules)
     }
 }
 
+/* There is room for one more. */
+static WRIT_RESULT
+make_room(struct writ_stop_rules *stop_rules, struct writ_err *err)
+{
+    size_t max = stop_rules->stops_max > 0 ? 2 * stop_rules->stops_max : STOPS_FIRST;
+    struct stop *stops;
+
+    if (stop_rules->stops_n < stop_rules->stops_max) {
+        return WRIT_DONE;
+    }
+    stops = writ_realloc(stop_rules->stops, max * sizeof *stops);
+    if (stops == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a stop");
+    }
+    for (size_t i = 0; i < stop_rules->stops_n; i++) { /* the id lies in the stop itself */
+        stops[i].kill.id = writ_view(stops[i].id, stops[i].kill.id.len);
+    }
+    stop_rules->stops = stops;
+    stop_rules->stops_max = max;
+    return WRIT_DONE;
+}
+
+/* The next text of a stop. */
+static struct writ_view
+cut(struct writ_view *rest, size_t len)
+{
+    struct writ_view text = writ_view_sub(*rest, 0, len);
+
+    *rest = writ_view_sub(*rest, len, SIZE_MAX);
+    return text;
+}
+
 /* Copies a stop behind the others. */
 static WRIT_RESULT
 add(struct writ_stop_rules *stop_rules, const struct writ_kill *kill, struct writ_err *err)
 {
-    struct stop *stop = &stop_rules->stops[stop_rules->stops_n];
     const struct writ_view from[] = {kill->value, kill->tenant, kill->reason, kill->who};
-    struct writ_view *to[] = {
-        &stop->kill.value, &stop->kill.tenant, &stop->kill.reason, &stop->kill.who};
-    size_t at = 0;
+    struct writ_view texts;
+    struct stop *stop;
 
-    if (stop_rules->stops_n == WRIT_STOP_RULES_MAX) {
-        WRIT_FAIL(err, WRIT_E_LIMIT, "more than %d stops hold", WRIT_STOP_RULES_MAX);
-    }
+    WRIT_TRY(make_room(stop_rules, err));
+    stop = &stop_rules->stops[stop_rules->stops_n];
     if (kill->by == WRIT_KILL_NONE || kill->value.len == 0 ||
         kill->value.len > WRIT_STOP_RULES_TEXT_MAX || kill->tenant.len > WRIT_STOP_RULES_TEXT_MAX ||
         kill->reason.len > WRIT_STOP_RULES_REASON_MAX || kill->who.len > WRIT_STOP_RULES_TEXT_MAX ||
@@ -294,10 +324,11 @@ add(struct writ_stop_rules *stop_rules, const struct writ_kill *kill, struct wri
         writ_buf_wipe(&stop->text);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a stop");
     }
-    for (size_t i = 0; i < 4; i++) {
-        *to[i] = writ_view_sub(writ_buf_view(&stop->text), at, from[i].len);
-        at += from[i].len;
-    }
+    texts = writ_buf_view(&stop->text);
+    stop->kill.value = cut(&texts, kill->value.len);
+    stop->kill.tenant = cut(&texts, kill->tenant.len);
+    stop->kill.reason = cut(&texts, kill->reason.len);
+    stop->kill.who = cut(&texts, kill->who.len);
     stop->kill.id = writ_view_place(kill->id, stop->id);
     stop->kill.issued = NULL; /* its places are known by then */
     stop->kill.group = NULL;
@@ -585,11 +616,9 @@ writ_stop_rules_open(const char *store, const struct writ_clock *clock,
     stop_rules->dir = -1;
     stop_rules->clock = clock;
     stop_rules->log = *log;
-    stop_rules->stops = writ_alloc(WRIT_STOP_RULES_MAX * sizeof *stop_rules->stops);
     stop_rules->heard = writ_buf_make(HEARD_MAX);
-    if (stop_rules->stops == NULL || pthread_mutex_init(&stop_rules->lock, NULL) != 0 ||
+    if (pthread_mutex_init(&stop_rules->lock, NULL) != 0 ||
         pthread_mutex_init(&stop_rules->heard_lock, NULL) != 0) {
-        writ_free(stop_rules->stops);
         writ_free(stop_rules);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
     }

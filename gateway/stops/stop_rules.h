@@ -26,7 +26,6 @@
 #include "evidence/record/fact.h"
 #include "gateway/stops/kill.h"
 
-#define WRIT_STOP_RULES_MAX        1024 /* stops that hold at once */
 #define WRIT_STOP_RULES_TEXT_MAX   512  /* bytes of a value, a tenant, a name */
 #define WRIT_STOP_RULES_REASON_MAX 1024 /* bytes of why */
 #define WRIT_STOP_RULES_WELL_KNOWN "/.well-known/writ-status-list"
@@ -87,7 +86,6 @@ enum writ_status writ_stop_rules_status(struct writ_stop_rules *stop_rules, int6
  * @return WRIT_OK         it is in force, and durable
  *         WRIT_E_IO       it is in force, but not durable: a restart forgets it
  *         WRIT_E_INVALID  it names nothing, or a text is too long, or `issued` is missing
- *         WRIT_E_LIMIT    WRIT_STOP_RULES_MAX
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO it is not in force
  *
  * Blocks for the disk.

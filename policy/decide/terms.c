@@ -201,8 +201,32 @@ writ_terms_may_delegate(
     return named && (from->key.len == 0 || key.len > 0);
 }
 
+/* Else the pattern would match nothing, and its author would not know. */
+static bool
+may_name_upstream(struct writ_view name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+
+        if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' &&
+            c != '_') {
+            return false;
+        }
+    }
+    return name.len > 0;
+}
+
 const char *
 writ_terms_tool_fault(struct writ_view pattern)
 {
-    return writ_glob_fault(pattern);
+    size_t slash = writ_view_find(pattern, '/');
+    struct writ_view tool = writ_view_sub(pattern, slash + 1, pattern.len);
+
+    if (!may_name_upstream(writ_view_sub(pattern, 0, slash))) {
+        return "the name of an upstream has letters, digits, - and _ alone";
+    }
+    if (writ_view_trim(tool).len != tool.len) {
+        return "there is a space at its end, or after the slash";
+    }
+    return writ_glob_fault(tool);
 }

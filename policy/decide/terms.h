@@ -28,7 +28,7 @@ WRIT_RESULT writ_terms_delegable(const struct writ_approval *approval,
 bool writ_terms_may_delegate(
     const struct writ_review_config *review, struct writ_view voter, struct writ_view delegate);
 
-/** NULL, or the fault of a pattern of tools. */
+/** NULL, or the fault of a pattern of tools, "upstream/tool". */
 const char *writ_terms_tool_fault(struct writ_view pattern);
 
 #endif

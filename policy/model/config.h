@@ -315,6 +315,8 @@ struct writ_limits {
     int64_t in_flight;       /* requests at once per loop */
     int64_t queue;           /* records that wait for the ledger's writer */
     int64_t sessions;        /* at once, in all */
+    int64_t reviews;         /* calls under review at once, in all */
+    int64_t agent_reviews;   /* of one agent */
     int64_t idle_timeout_us; /* a client connection without a request */
     int64_t head_timeout_us; /* from a connection, or the first byte of a later request, to the
                               * end of the head */

@@ -16,10 +16,14 @@ static const struct {
 enum writ_field_owner
 writ_field_owner(struct writ_view name)
 {
+    char first = name.len > 0 ? (char)(name.ptr[0] | 0x20) : '\0'; /* small, if it is a letter */
+
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct writ_view begin =
-            rows[i].is_prefix ? writ_view_sub(name, 0, rows[i].name.len) : name;
-        if (writ_view_equal_nocase(begin, rows[i].name)) {
+        struct writ_view row = rows[i].name;
+
+        if (row.ptr[0] == first &&
+            writ_view_equal_nocase(
+                rows[i].is_prefix ? writ_view_sub(name, 0, row.len) : name, row)) {
             return rows[i].owner;
         }
     }

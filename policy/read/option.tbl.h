@@ -756,6 +756,11 @@ COUNT(limits, "queue", queue, RESTART, 1, 1000000, "8192",
     "Records that wait for the ledger, in all.")
 COUNT(limits, "sessions", sessions, RESTART, 1, 10000000, "16384",
     "Sessions at once, in all.")
+COUNT(limits, "reviews", reviews, RESTART, 1, 1048576, "65536",
+    "Calls under review at once, in all, with those that ended within the last hour and whose caller has not come "
+    "back. More are refused (reviews_full).")
+COUNT(limits, "agent_reviews", agent_reviews, RESTART, 1, 1048576, "64",
+    "Calls of one agent under review at once. More are refused (reviews_exceeded).")
 COUNT(limits, "agent_share", agent_percent, RESTART, 1, 100, "50",
     "Percent of the sessions, open runs, requests at once and children of a stdio upstream "
     "that one agent may have.")

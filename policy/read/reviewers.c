@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "evidence/jose/jwk.h"
 #include "evidence/json/write.h"
-#include "policy/model/glob.h"
+#include "policy/decide/terms.h"
 #include "policy/model/host.h"
 #include "policy/read/canonical.h"
 #include "policy/read/crews.h"
@@ -167,9 +167,9 @@ read_delegate(
         if (writ_view_find(raw.tools.items[i], '/') == raw.tools.items[i].len) {
             WRIT_OPTION_FAULT(o, writ_option_of(node, "tools"),
                 "element %zu is not upstream/tool, such as pay/*", i);
-        } else if (writ_glob_fault(raw.tools.items[i]) != NULL) {
+        } else if (writ_terms_tool_fault(raw.tools.items[i]) != NULL) {
             WRIT_OPTION_FAULT(o, writ_option_of(node, "tools"), "element %zu is not a pattern: %s",
-                i, writ_glob_fault(raw.tools.items[i]));
+                i, writ_terms_tool_fault(raw.tools.items[i]));
         }
     }
     ret->delegation = delegation;

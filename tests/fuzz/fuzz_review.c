@@ -6,7 +6,9 @@
 
 #include "crew/panel.h"
 #include "evidence/json/jcs.h"
+#include "evidence/record/review_judge.h"
 #include "evidence/record/review_story.h"
+#include "evidence/record/review_terms.h"
 
 #define ARENA_MAX ((size_t)1 << 26)
 
@@ -32,13 +34,13 @@ check_terms(const struct writ_review *review)
     const struct writ_json *value;
     struct writ_review again;
 
-    WRIT_INVARIANT(writ_is_ok(writ_review_check(review, NULL)));
-    WRIT_INVARIANT(writ_is_ok(writ_review_digest(review, &first, NULL)));
-    WRIT_INVARIANT(writ_is_ok(writ_review_put_terms(review, &text, NULL)));
+    WRIT_INVARIANT(writ_is_ok(writ_review_terms_check(review, NULL)));
+    WRIT_INVARIANT(writ_is_ok(writ_review_terms_digest(review, &first, NULL)));
+    WRIT_INVARIANT(writ_is_ok(writ_review_terms_put(review, &text, NULL)));
     WRIT_INVARIANT(writ_is_ok(
         writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &value, NULL)));
-    WRIT_INVARIANT(writ_is_ok(writ_review_read_terms(value, arena, &again, NULL)));
-    WRIT_INVARIANT(writ_is_ok(writ_review_digest(&again, &second, NULL)));
+    WRIT_INVARIANT(writ_is_ok(writ_review_terms_read(value, arena, &again, NULL)));
+    WRIT_INVARIANT(writ_is_ok(writ_review_terms_digest(&again, &second, NULL)));
     WRIT_INVARIANT(writ_digest_equal(&first, &second));
     for (size_t i = 0; i < review->voters_n; i++) {
         WRIT_INVARIANT(!writ_view_equal(review->voters[i].id, review->subject));
@@ -50,7 +52,7 @@ static void
 check_count(const struct writ_review *review)
 {
     struct writ_review_finding finding;
-    writ_result looked = writ_review_look(&writ_panel_judge, review, arena, &finding, NULL);
+    writ_result looked = writ_review_judge_look(&writ_panel_judge, review, arena, &finding, NULL);
 
     WRIT_INVARIANT(looked.code == WRIT_OK || looked.code == WRIT_E_INVALID ||
                    looked.code == WRIT_E_NOMEM || looked.code == WRIT_E_LIMIT);

@@ -468,7 +468,9 @@ test('the rules and the metrics fit a fleet: quiet when it is well, and each gat
   for (const [i, g] of fleet.entries()) {
     await until(async () => (await g.admin('/readyz')).status === 503, 'readyz to fail');
     await until(async () => (await g.metric('writ_ledger_state{state="refusing"}')) === 1, 'its state');
-    assert.deepEqual(firing([[healthy[i], 30], [await scrape(g), 30]]), ['WritLedgerRefuses']);
+    const fired = new Set(firing([[healthy[i], 30], [await scrape(g), 30]]));
+    fired.delete('WritAnchorFails'); // it may have been time for an anchor
+    assert.deepEqual([...fired], ['WritLedgerRefuses']);
   }
 });
 

@@ -173,6 +173,8 @@ test('what the policy does not permit is refused, with its reason', async (t) =>
     [BOB, { delegate: 'ops', tools: [] }, '422 delegation_malformed'],
     [BOB, { delegate: 'ops', tools: [''] }, '422 delegation_malformed'],
     [BOB, { delegate: 'ops', tools: ['up/pay', ' '] }, '422 delegation_malformed'],
+    ...[' up/pay', 'up /pay', 'up/ pay', 'up/pay ', '\tup/pay', 'u.p/pay', '*/pay'].map((tool) =>
+      [BOB, { delegate: 'ops', tools: ['up/x', tool] }, '422 delegation_malformed']),
     [BOB, { delegate: 'ops', voter: 'ann' }, '422 delegation_malformed'],
     [BOB, { delegate: 'ops', tools: Array(65).fill('up/pay') }, '422 delegation_malformed'],
     [BOB, { signed: 'x.y.z' }, '422 delegation_malformed']])

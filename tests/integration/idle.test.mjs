@@ -12,7 +12,7 @@ const RULE = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], d
 
 for (const [name, idleMs, says] of [['says how long it waits', 1000, true],
     ['does not say how long it waits', 2000, false]]) {
-  test(`no call is lost to a server that closes idle connections and ${name}`, { timeout: 120_000 }, async (t) => {
+  test(`no call is lost to a server that closes idle connections and ${name}`, { timeout: 300_000 }, async (t) => {
     const up = await startUpstream(t, { tools: ['x'] });
     up.server.keepAliveTimeout = idleMs; // Node.js says it in seconds, as Keep-Alive: timeout=1
     if (!says) up.onMessage = (m) => void m.res.setHeader('keep-alive', 'timeout=never');

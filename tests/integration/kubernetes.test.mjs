@@ -299,8 +299,8 @@ test('selectors find the gateways, and a policy denies everything first', () => 
 });
 
 test('a pod has the time to end that the gateway takes', () => {
-  const serve = source('gateway/service/serve.c');
-  const seconds = (name) => Number(new RegExp(`^#define ${name}\\s[\\s\\\\]*(\\d+)`, 'm').exec(serve)[1]) / 1e6;
+  const shutdown = source('gateway/service/shutdown.c');
+  const seconds = (name) => Number(new RegExp(`^#define ${name}\\s[\\s\\\\]*(\\d+)`, 'm').exec(shutdown)[1]) / 1e6;
   // calls under way; messages that came late, and theirs; children; last messages
   const end = 2 * seconds('DRAIN_US') + 2 * seconds('TELL_US') + seconds('STOP_US');
   assert.ok(end > 0);

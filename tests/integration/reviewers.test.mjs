@@ -122,15 +122,15 @@ test('a reviewer that resumes misses no event, also over a restart, or gets an e
 test('long polling waits for a change that the caller may see', async (t) => {
   const { gw, session } = await setUp(t);
   const start = await api(gw, ANN, '');
-  assert.deepEqual([start.json.anew, start.json.reviews], [true, []]);
+  assert.deepEqual([start.json.reset, start.json.reviews], [true, []]);
   const waiting = api(gw, ANN, `?after=${start.json.at}&wait=30`);
   const unseen = api(gw, OTHER, `?after=${start.json.at}&wait=2`);
   const id = await asks(session, { amount: 1 });
   const told = await waiting;
-  assert.deepEqual([told.json.anew, told.json.reviews.map((r) => r.id)], [false, [id]]);
+  assert.deepEqual([told.json.reset, told.json.reviews.map((r) => r.id)], [false, [id]]);
   assert.deepEqual((await unseen).json.reviews, []);
   const none = await api(gw, ANN, `?after=${told.json.at}`);
-  assert.deepEqual([none.json.anew, none.json.reviews, none.json.at], [false, [], told.json.at]);
+  assert.deepEqual([none.json.reset, none.json.reviews, none.json.at], [false, [], told.json.at]);
   for (const bad of ['?after=x', '?wait=61', '?after=1&after=2', '?more=1', '?after', '?after=-1']) {
     assert.equal((await api(gw, ANN, bad)).status, 404, bad);
   }

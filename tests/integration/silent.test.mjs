@@ -14,7 +14,7 @@ import { get } from '../support/js/stream.mjs';
 
 const RULE = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow' };
 // An upstream's own time is far longer than that of a test: what waits for it fails by the latter.
-const LIMIT = { timeout: 90_000 };
+const LIMIT = { timeout: 300_000 };
 const UNAVAILABLE = 'io.writ/unavailable';
 const silence = () => true;
 const HASTY = { list_timeout: '200ms' }; // for one that never answers

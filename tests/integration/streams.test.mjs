@@ -230,6 +230,17 @@ test('waiting streams do not use the connections of calls', async (t) => {
 // A long result is neither copied nor read more often than it must be: what the client gets and what the outcome
 // names are the same bytes all the same.
 const LONG = '"Zoë" paid\tC:\\bills\u001f\n😀'.repeat(20_000);
+const eventOf = (call, result) => `data: ${JSON.stringify({ jsonrpc: '2.0', id: call.id, result })}\n\n`;
+
+async function inPieces(text, stream) {
+  const bytes = Buffer.from(text), step = Math.ceil(bytes.length / 9);
+  for (let at = 0; at < bytes.length; at += step) {
+    stream.raw(bytes.subarray(at, at + step));
+    await sleep(10);
+  }
+  stream.end();
+}
+
 const LONG_FORMS = {
   'one JSON body': (call, result) => call.result(result),
   'one event': (call, result) => {
@@ -244,6 +255,14 @@ const LONG_FORMS = {
     stream.raw(`id: 7\nevent: message\n${text.split('\n').map((line) => `data: ${line}\n`).join('')}\n`);
     stream.end();
   },
+  'one JSON body in pieces': (call, result) => inPieces(JSON.stringify({ jsonrpc: '2.0', id: call.id, result }),
+    call.stream({ 'content-type': 'application/json' })),
+  'one event in pieces': (call, result) => inPieces(eventOf(call, result), call.stream()),
+  'one event in pieces, with members that sort before the text after it': (call, result) =>
+    inPieces(eventOf(call, { content: result.content.map((part) => ({ ...part, annotations: { priority: 1 } })),
+      a: true }), call.stream()),
+  'one event in pieces, after another one': (call, result) =>
+    inPieces(`data: ${JSON.stringify(notice(LONG))}\n\n: nothing\n\n${eventOf(call, result)}`, call.stream()),
   'one event with names of Writ': (call, result) => {
     const stream = call.stream();
     stream.send({ jsonrpc: '2.0', id: call.id, result: { ...result, _meta: { 'io.writ/refusal': {} } } });

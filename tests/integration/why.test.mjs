@@ -54,9 +54,9 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
       t.after(() => client.close());
       const why = (tool, args) => shown(client.callTool({ name: tool, arguments: args }));
 
-      const bound = await why('add', { a: 4711, b: 1 });
+      const bound = await why('add', { a: 47114711471, b: 1 });
       assert.match(bound, /argument "\/a"; constraint: a le; accepted: a number not above 10\. Hint: /);
-      assert.doesNotMatch(bound, /4711/);
+      assert.doesNotMatch(bound, /47114711/);
       const unlisted = await why('add', { a: 1, b: 2, edits: [{ x: SECRET }], 'y\u202e\u{e0041}"': 1 });
       assert.match(unlisted, /argument "\/edits"; accepted: these arguments alone: a, b/);
       assert.match(await why('add', { a: 1, b: 2, 'y\u202e\u{e0041}" Obey': 1 }), /argument "\/y\\" Obey"/,

@@ -204,10 +204,10 @@ test('why says whom a rule is for, and refuses the arguments of another call', a
   assert.match(text, /^note +Without the arguments nothing more is known/m);
 
   const other = writ(['why', refusal.decision_id, '--config', gw.configFile, '--arguments', '-'],
-    { input: '{"n":501}' });
+    { input: '{"n":50150150150}' });
   assert.equal(other.code, 3);
   assert.match(other.err, /the arguments are those of another call: their digest is sha256:/);
-  assert.doesNotMatch(other.err + other.out, /501/);
+  assert.doesNotMatch(other.err + other.out, /50150150/);
   assert.equal(writ(['why', '0190a7b0-0000-7000-8000-000000000000', '--config', gw.configFile]).code, 3);
 
   const allowed = gw.decisions().find((d) => d.decision === 'allow');

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
+#include "evidence/record/review_terms.h"
 
 /* ---- checking */
 
@@ -196,7 +197,7 @@ writ_delegation_read(const struct writ_json *data, struct writ_arena *arena,
         .signature = text_at(data, "signature"),
         .ledger = text_at(data, "ledger")};
 
-    WRIT_TRY(writ_review_key_of(data, arena, &delegation.key, err));
+    WRIT_TRY(writ_review_terms_key(data, arena, &delegation.key, err));
     WRIT_TRY(read_rest(data, arena, &delegation, err));
     *ret = delegation;
     return WRIT_DONE;

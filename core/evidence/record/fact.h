@@ -38,6 +38,7 @@ struct writ_fact {
     uint64_t n;
     int64_t at_us;
     const struct writ_json *data; /* an object */
+    uint64_t leaf;                /* where a ledger has it, when that is known; else 0 */
 };
 
 /** Appends the canonical form. `data` is a canonical object. WRIT_E_LIMIT, WRIT_E_NOMEM. */

@@ -65,7 +65,7 @@ writ_reason_verdict(struct writ_view decision, struct writ_view reason)
 enum writ_reason
 writ_reason_find(struct writ_view name)
 {
-    for (size_t i = WRIT_REASON_NONE + 1; i < WRIT_REASON_COUNT; i++) {
+    for (size_t i = WRIT_REASON_NONE + 1; name.len > 0 && i < WRIT_REASON_COUNT; i++) {
         if (writ_view_equal(rows[i].name, name)) {
             return (enum writ_reason)i;
         }

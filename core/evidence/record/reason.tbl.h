@@ -342,6 +342,9 @@
     X(REVIEWS_EXCEEDED, reviews_exceeded, WRIT_REASON_IN_REVIEW,                                   \
         "the caller has reached its share of the calls that may be under review",                  \
         "wait until some are decided, or withdraw some")                                           \
+    X(REVIEWS_FULL, reviews_full, WRIT_REASON_IN_REVIEW,                                           \
+        "as many calls are under review as the gateway permits",                                   \
+        "try again when some are decided; the operator can raise limits.reviews")                  \
     X(REVIEW_UNKNOWN, review_unknown, WRIT_REASON_IN_REVIEW,                                       \
         "this caller has no such review",                                                          \
         "see the list of open reviews")                                                            \
@@ -479,9 +482,6 @@
     X(KILL_MALFORMED, kill_malformed, WRIT_REASON_IN_GATEWAY,                                      \
         "the stop is malformed",                                                                   \
         "send one of agent, tool, tenant, policy and credential, its value, and a reason as text") \
-    X(KILLS_FULL, kills_full, WRIT_REASON_IN_GATEWAY,                                              \
-        "the number of stops has reached its maximum",                                             \
-        "lift unneeded stops, or stop by tenant, tool or policy")                                  \
     X(KILL_UNKNOWN, kill_unknown, WRIT_REASON_IN_GATEWAY,                                          \
         "this caller has no such stop",                                                            \
         "see the list of stops")                                                                   \

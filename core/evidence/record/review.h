@@ -1,11 +1,7 @@
 /* review.h - a review: its voters, their votes, and its state. No I/O.
  *
- * review.tbl.h has the whole life cycle as a table. The terms of a review are fixed when it opens:
- * one call (intent_digest, target_state_digest), the electorate, and how votes are counted. Every
- * vote names their digest, so that a vote for one review counts for no other.
- *
- * A struct writ_review_judge counts the votes (crew/panel.h makes one); writ_review_look asks it
- * whether a missing vote can still change the verdict. */
+ * review.tbl.h has the whole life cycle as a table. What is fixed when a review opens are its terms
+ * (review_terms.h); review_judge.h tells whether its votes decide it. */
 #ifndef WRIT_EVIDENCE_REVIEW_H
 #define WRIT_EVIDENCE_REVIEW_H
 
@@ -204,44 +200,6 @@ const struct writ_review_candidate *writ_review_candidate(
 /** Whether the option is one of the candidates. */
 bool writ_review_has_candidate(const struct writ_review *review, enum writ_review_vote option);
 
-/**
- * Checks terms: names, weights, times; a voter is there once, and is not the caller; a delegate is
- * one of the voters, and no one delegates to itself through others.
- *
- * @return WRIT_OK
- *         WRIT_E_INVALID  no voter, a name twice, the subject among the voters, or a value that
- *                         is out of range
- *         WRIT_E_LIMIT    more than WRIT_REVIEW_VOTERS_MAX voters
- */
-WRIT_RESULT writ_review_check(const struct writ_review *review, struct writ_err *err);
-
-/** Appends the terms in canonical form, without votes: the record of an opening. WRIT_E_LIMIT,
- * WRIT_E_NOMEM. */
-WRIT_RESULT writ_review_put_terms(
-    const struct writ_review *review, struct writ_buf *ret, struct writ_err *err);
-
-/**
- * Reads terms that writ_review_put_terms wrote; they have no votes.
- *
- * @param value  borrowed as long as the review is used
- *
- * @return WRIT_OK
- *         WRIT_E_PARSE    not terms
- *         WRIT_E_INVALID, WRIT_E_LIMIT  as writ_review_check
- *         WRIT_E_NOMEM
- */
-WRIT_RESULT writ_review_read_terms(const struct writ_json *value, struct writ_arena *arena,
-    struct writ_review *ret, struct writ_err *err);
-
-/** The member `key` of an object in canonical form, in the arena; untouched when it has none.
- * WRIT_E_LIMIT, WRIT_E_NOMEM. */
-WRIT_RESULT writ_review_key_of(const struct writ_json *object, struct writ_arena *arena,
-    struct writ_view *ret, struct writ_err *err);
-
-/** The digest of the terms, to which votes are bound. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
-WRIT_RESULT writ_review_digest(
-    const struct writ_review *review, struct writ_digest *ret, struct writ_err *err);
-
 /** Whether a vote has what the engine of the review needs, and nothing that it does not count. An
  * abstention needs nothing. */
 bool writ_review_counts(const struct writ_review *review, enum writ_review_vote vote,
@@ -261,9 +219,6 @@ void writ_review_put_weight(struct writ_write *w, const struct writ_review_voter
 void writ_review_weight_text(const struct writ_review_voter *voter, struct writ_buf *ret);
 /** Reads "1/2", "1.5" or "3" into weight and parts, in lowest terms. False: not a weight. */
 bool writ_review_weight_read(struct writ_view text, struct writ_review_voter *ret);
-
-/** Writes the member `delegation` of a voter that set one; nothing else. */
-void writ_review_put_delegation(struct writ_write *w, const struct writ_review_voter *voter);
 
 /** Whether a voter with a veto has rejected. */
 bool writ_review_is_vetoed(const struct writ_review *review);
@@ -286,51 +241,5 @@ bool writ_review_may_vote(
 
 /** The voter of that name, or NULL. */
 struct writ_review_voter *writ_review_voter(const struct writ_review *review, struct writ_view id);
-
-/* ---- counting */
-
-/** The result of the votes, and its derivation. */
-struct writ_review_finding {
-    enum writ_review_event verdict; /* ACCEPT, REJECT or REVISE; FAIL: the plug-in failed; VOTE: no
-                                       verdict, or only the plug-in can give it */
-    enum writ_review_vote elected;  /* ACCEPT of a review of candidates: the one; else NO_VOTE */
-    const struct writ_view *log;    /* events of the crew session, canonical JSON each */
-    size_t log_n;
-    struct writ_view fault; /* FAIL: why, safe to show; else empty */
-};
-
-/** Counts votes. Deterministic; on any thread. Blocks only where it runs a plug-in. */
-struct writ_review_judge {
-    /**
-     * @param review  voters without a vote are silent, and have the vote of their speaker
-     * @param ret     in the arena; the log only when `with_log`
-     *
-     * @return WRIT_OK, WRIT_E_INVALID (an unknown engine), WRIT_E_NOMEM, WRIT_E_BUSY (a plug-in
-     *         cannot be asked now)
-     */
-    writ_result (*count)(void *ctx, const struct writ_review *review, bool with_log,
-        struct writ_arena *arena, struct writ_review_finding *ret, struct writ_err *err);
-    void *ctx;
-};
-
-/**
- * Whether a review is decided: whichever way all missing votes are cast, the verdict is the one of
- * the present votes. A veto decides at once. A voter without a vote of its own has that of its
- * speaker. What a plug-in would make of missing votes is not known, so it counts only when none is
- * missing.
- *
- * @param ret  verdict VOTE: not yet; else also the log
- *
- * @return as writ_review_judge.count
- */
-WRIT_RESULT writ_review_look(const struct writ_review_judge *judge,
-    const struct writ_review *review, struct writ_arena *arena, struct writ_review_finding *ret,
-    struct writ_err *err);
-
-/** Counts the present votes again, for a verdict that was recorded, with its log. As
- * writ_review_judge.count. */
-WRIT_RESULT writ_review_recount(const struct writ_review_judge *judge,
-    const struct writ_review *review, struct writ_arena *arena, struct writ_review_finding *ret,
-    struct writ_err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "evidence/record/review_story.h"
 
 #include "evidence/record/ballot.h"
+#include "evidence/record/review_terms.h"
 
 #define SCRATCH_MAX ((size_t)1 << 20) /* to check one signature */
 
@@ -97,8 +98,8 @@ open_story(struct writ_review_story *story, const struct writ_review_record *rec
     if (record->terms.is != WRIT_PRESENT || record->terms.value == NULL) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "a review opens without terms");
     }
-    WRIT_TRY(writ_review_read_terms(record->terms.value, arena, &story->review, err));
-    WRIT_TRY(writ_review_digest(&story->review, &digest, err));
+    WRIT_TRY(writ_review_terms_read(record->terms.value, arena, &story->review, err));
+    WRIT_TRY(writ_review_terms_digest(&story->review, &digest, err));
     writ_digest_text(&digest, story->digest);
     if (!writ_view_equal(story->review.id, record->decision_id.view) ||
         !writ_member_time(record->at.view, &story->review.opened_us)) {

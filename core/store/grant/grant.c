@@ -309,7 +309,7 @@ record(struct writ_judgement *j)
     struct writ_ledger *ledger = j->ledger;
     struct writ_buf *bodies = &ledger->group.bodies;
     uint64_t leaf = ledger->log.next_leaf + ledger->group.rows_n;
-    size_t at, end, blocked_at = 0;
+    size_t at, end, blocked_at = 0, blocked_end = 0;
     int64_t blocked_us = 0;
     bool blocked = !j->granting && !writ_decision_is(j->d->draft, WRIT_DECISION_REQUIRE_APPROVAL);
     struct writ_flight *flight = NULL;
@@ -323,6 +323,7 @@ record(struct writ_judgement *j)
     if (blocked) {
         blocked_at = writ_group_body(&ledger->group);
         WRIT_TRY(write_blocked(j, &blocked_us));
+        blocked_end = bodies->len;
     }
     if (j->asking) {
         WRIT_TRY(writ_reviewing_record(
@@ -341,7 +342,7 @@ record(struct writ_judgement *j)
     row_decision(j, writ_group_row(ledger), at, end - at);
     if (blocked) {
         row_blocked(
-            j, writ_group_row(ledger), leaf, blocked_us, blocked_at, bodies->len - blocked_at);
+            j, writ_group_row(ledger), leaf, blocked_us, blocked_at, blocked_end - blocked_at);
     }
     writ_reviewing_settle(ledger, &j->reviewing);
     j->boundary->next_seq++;

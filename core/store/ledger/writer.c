@@ -17,6 +17,7 @@
 #include "store/reviews/watching.h"
 #include "store/start/fleet.h"
 #include "store/start/manifest.h"
+#include "store/tables/review_index.h"
 #include "store/write/ending.h"
 #include "store/write/erasing.h"
 #include "store/write/facts.h"
@@ -98,9 +99,19 @@ can_write(struct writ_ledger *ledger)
     return true;
 }
 
+static void
+report_told(const struct writ_ledger *ledger)
+{
+    const struct writ_ledger_reports *reports = ledger->options.reports;
+
+    if (reports != NULL && reports->told != NULL) {
+        reports->told(reports->ctx);
+    }
+}
+
 /* Ends every entry of a list. An entry may be gone as soon as its `done` has run. */
 static void
-tell(struct writ_entry *list)
+tell(const struct writ_ledger *ledger, struct writ_entry *list)
 {
     while (list != NULL) {
         struct writ_entry *next = list->next;
@@ -109,6 +120,7 @@ tell(struct writ_entry *list)
         list->done(list);
         list = next;
     }
+    report_told(ledger);
 }
 
 /* Makes one group of the first entries of the list, and returns the rest. `joining` more entries
@@ -143,7 +155,7 @@ one_group(struct writ_ledger *ledger, struct writ_entry *list, size_t *joining)
     } else {
         writ_group_abandon(ledger, WRIT_E_IO);
     }
-    tell(batch);
+    tell(ledger, batch);
     return list;
 }
 
@@ -390,7 +402,7 @@ writ_writer_publish(struct writ_ledger *ledger)
         .last_time_us = ledger->log.last_us,
     };
 
-    health.reviews_waiting = writ_reviews_waiting(&ledger->reviews, &health.review_since_us);
+    health.reviews_waiting = writ_review_index_open(&ledger->reviews, &health.review_since_us);
     if (health.state != WRIT_LEDGER_READY) {
         health.why = ledger->trouble.why;
     }
@@ -460,7 +472,7 @@ writ_writer_run(void *arg)
         writ_watching_tell(ledger, ledger->turn.stopping);
         writ_pool_rows_tell(ledger, ledger->turn.stopping);
         writ_writer_publish(ledger);
-        tell(WRIT_TAKE(ledger->over));
+        tell(ledger, WRIT_TAKE(ledger->over)); /* also for what the work above has ended */
     }
     writ_signing_close(ledger);
     writ_manifest_close(ledger);

@@ -9,6 +9,8 @@
 #include "store/write/group.h"
 #include "store/write/sealing.h"
 #include "store/write/vouch.h"
+#include "evidence/record/review_terms.h"
+#include "store/tables/review_index.h"
 
 /* ---- a change ---- */
 
@@ -18,7 +20,7 @@ write_terms(const struct writ_review *review, struct writ_arena *arena,
 {
     struct writ_buf text = writ_buf_in(arena, WRIT_REVIEW_TERMS_MAX);
 
-    WRIT_TRY(writ_review_put_terms(review, &text, err));
+    WRIT_TRY(writ_review_terms_put(review, &text, err));
     *ret = (struct writ_member_object){WRIT_PRESENT, NULL, writ_buf_view(&text), NULL};
     return WRIT_DONE;
 }
@@ -101,8 +103,9 @@ put_record(struct writ_group *group, const struct writ_reviewed *review,
 
 /* keeps (2) */
 static void
-apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
-    enum writ_review_state next, int64_t now_us, struct writ_reviews_before *was)
+apply(struct writ_reviews *reviews, struct writ_reviewed *review,
+    const struct writ_reviews_event *event, enum writ_review_state next, int64_t now_us,
+    struct writ_reviews_before *was)
 {
     struct writ_review_story *story = &review->story;
 
@@ -146,6 +149,7 @@ apply(struct writ_reviewed *review, const struct writ_reviews_event *event,
         review->until_us = writ_reviews_until(review);
     }
     review->leaving = event->forget;
+    writ_review_index_follow(reviews, review);
 }
 
 static void
@@ -166,6 +170,7 @@ take_back(struct writ_reviews *reviews, struct writ_reviewed *review,
     review->story.changed_us = was->changed_us;
     review->until_us = was->until_us;
     review->leaving = false;
+    writ_review_index_follow(reviews, review);
 }
 
 WRIT_RESULT
@@ -198,7 +203,7 @@ writ_review_changes_make(struct writ_ledger *ledger, struct writ_reviewed *revie
         .at = at,
         .len = bodies->len - at,
         .time_us = now_us};
-    apply(review, event, next, now_us, &change->was);
+    apply(&ledger->reviews, review, event, next, now_us, &change->was);
     changes->n++;
     return WRIT_DONE;
 }
@@ -286,8 +291,7 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op)
     }
     writ_review_changes_release(ledger, op->review, 0, WRIT_OK);
     if (op->was.leaf > 0) {
-        op->review->changed = op->was.leaf;
-        ledger->reviews.changed = op->was.leaf;
+        writ_review_index_change(&ledger->reviews, op->review, op->was.leaf);
     }
     if (op->was.forget) {
         writ_reviews_outlive(&ledger->reviews, op->review);
@@ -342,6 +346,7 @@ writ_review_changes_forget(struct writ_ledger *ledger, struct writ_reviewed *rev
         .forget = true,
     };
     review->leaving = true;
+    writ_review_index_follow(&ledger->reviews, review);
 }
 
 /* ---- from the disk ---- */
@@ -363,14 +368,32 @@ read_story(struct writ_ledger *ledger, struct writ_view id, struct writ_reviewed
             writ_disk_int(disk, WRIT_SQL_REVIEW_RECORDS, 1) == WRIT_ROW_REVIEW) {
             struct writ_view body = writ_disk_bytes(disk, WRIT_SQL_REVIEW_RECORDS, 2);
 
-            review->changed = leaf;
-            WRIT_TRY(writ_vouch(ledger, review->changed, body, err));
+            WRIT_TRY(writ_vouch(ledger, leaf, body, err));
             WRIT_TRY(writ_reviews_hear(&review->story, body, review, review->arena, scratch, err));
+            writ_review_index_change(&ledger->reviews, review, leaf);
         }
         WRIT_TRY(writ_disk_next(disk, WRIT_SQL_REVIEW_RECORDS, &row, err));
     }
     if (review->story.n == 0) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "a review has no records: see `writ ledger verify`");
+    }
+    return writ_review_index_join(&ledger->reviews, review, err);
+}
+
+/* A live one has the name of its boundary. */
+static WRIT_RESULT
+name_boundary(
+    struct writ_reviewed *review, const struct writ_boundary *boundary, struct writ_err *err)
+{
+    if (writ_review_phase(review->story.state) != WRIT_REVIEW_LIVE) {
+        return WRIT_DONE;
+    }
+    if (boundary == NULL) {
+        WRIT_FAIL(err, WRIT_E_MISMATCH, "a review lives on in a run that is sealed");
+    }
+    review->boundary_id = writ_view_copy(boundary->name, review->arena);
+    if (review->boundary_id.ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
     }
     return WRIT_DONE;
 }
@@ -390,6 +413,9 @@ writ_review_changes_load(struct writ_ledger *ledger, struct writ_view id, struct
     if (writ_is_ok(result)) {
         result = read_story(ledger, id, review, scratch, err);
         writ_disk_end(&ledger->disk, WRIT_SQL_REVIEW_RECORDS);
+        if (writ_is_ok(result)) {
+            result = name_boundary(review, boundary, err);
+        }
         if (!writ_is_ok(result)) { /* read again when the connection is back */
             writ_reviews_remove(&ledger->reviews, review);
         }
@@ -401,16 +427,10 @@ writ_review_changes_load(struct writ_ledger *ledger, struct writ_view id, struct
     review->seq = row->seq;
     review->until_us = writ_reviews_until(review);
     if (writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE) {
-        if (boundary == NULL) {
-            WRIT_FAIL(err, WRIT_E_MISMATCH, "a review lives on in a run that is sealed");
-        }
-        review->boundary_id = writ_view_copy(boundary->name, review->arena);
-        if (review->boundary_id.ptr == NULL) {
-            WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a review");
-        }
         review->boundary = boundary;
         boundary->in_flight++; /* keeps (3) */
     }
+    writ_review_index_follow(&ledger->reviews, review);
     return WRIT_DONE;
 }
 
@@ -430,9 +450,13 @@ writ_review_changes_hear(struct writ_ledger *ledger, struct writ_reviewed *revie
     writ_arena_free(scratch);
     WRIT_TRY(result);
     review->until_us = writ_reviews_until(review);
-    review->changed = ledger->reviews.changed = leaf;
+    writ_review_index_change(&ledger->reviews, review, leaf);
+    writ_review_index_follow(&ledger->reviews, review);
     let_boundary_go(ledger, review);
     writ_review_changes_release(ledger, review, 0, WRIT_OK);
+    if (review->story.state == WRIT_REVIEW_REDEEMED && review->story.review.candidates_n <= 1) {
+        writ_reviews_outlive(&ledger->reviews, review); /* as where it was redeemed */
+    }
     return WRIT_DONE;
 }
 

@@ -8,6 +8,7 @@
 #include "store/write/turn.h"
 
 #define SWEEP_ARENA (1 << 20)
+#define AT_ONCE     256 /* that are forgotten; a commit each would stop all calls */
 
 /* ---- another policy ---- */
 
@@ -67,22 +68,52 @@ is_forgotten(const struct writ_reviewed *review, int64_t now_us)
            review->until_us <= now_us;
 }
 
+/* The next one from there on, of the `*left` that may follow, that is to be forgotten; NULL: none.
+ */
+static struct writ_reviewed *
+next_forgotten(struct writ_reviewed *review, size_t *left, int64_t now_us)
+{
+    for (; *left > 0; review = review->next) {
+        --*left;
+        if (is_forgotten(review, now_us)) {
+            return review;
+        }
+    }
+    return NULL;
+}
+
+static WRIT_RESULT
+drop_rows(struct writ_ledger *ledger, int64_t now_us, size_t *ret_n, struct writ_err *err)
+{
+    size_t left = ledger->reviews.count;
+    struct writ_reviewed *review = next_forgotten(ledger->reviews.ring, &left, now_us);
+
+    for (; review != NULL && *ret_n < AT_ONCE; ++*ret_n) {
+        WRIT_TRY(
+            writ_disk_run(&ledger->disk, WRIT_SQL_REVIEW_DROP, err, "t", review->story.review.id));
+        review = next_forgotten(review->next, &left, now_us);
+    }
+    return WRIT_DONE;
+}
+
+/* One commit for all; what is left, or fails, is tried in the next turn. */
 static void
 forget(struct writ_ledger *ledger, int64_t now_us)
 {
-    struct writ_reviewed *review = ledger->reviews.ring;
+    size_t left = ledger->reviews.count, n = 0;
+    struct writ_reviewed *review = next_forgotten(ledger->reviews.ring, &left, now_us);
 
-    for (size_t i = ledger->reviews.count; i > 0; i--) {
+    if (review == NULL || !writ_is_ok(writ_turn_begin(ledger, NULL)) ||
+        !writ_is_ok(writ_turn_finish(ledger, drop_rows(ledger, now_us, &n, NULL), NULL))) {
+        return;
+    }
+    left = ledger->reviews.count; /* with what the turn brought from others */
+    review = next_forgotten(ledger->reviews.ring, &left, now_us);
+    for (; n > 0; n--) {
         struct writ_reviewed *next = review->next;
 
-        if (is_forgotten(review, now_us)) {
-            if (!writ_is_ok(writ_disk_run(
-                    &ledger->disk, WRIT_SQL_REVIEW_DROP, NULL, "t", review->story.review.id))) {
-                return; /* tried again in the next turn */
-            }
-            writ_reviews_remove(&ledger->reviews, review);
-        }
-        review = next;
+        writ_reviews_remove(&ledger->reviews, review);
+        review = next_forgotten(next, &left, now_us);
     }
 }
 

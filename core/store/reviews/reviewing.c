@@ -11,6 +11,8 @@
 #include "base/id.h"
 #include "store/reviews/delegated_terms.h"
 #include "store/reviews/review_changes.h"
+#include "evidence/record/review_terms.h"
+#include "store/tables/review_index.h"
 
 #define SALT_BYTES   16
 #define CONTEXT_HEAD 128 /* bytes of the context besides its parts */
@@ -122,13 +124,13 @@ ask_for_new(
 {
     const struct writ_reviews *reviews = &ledger->reviews;
 
-    if (ledger->options.judge == NULL || !writ_is_ok(writ_review_check(terms, NULL))) {
+    if (ledger->options.judge == NULL || !writ_is_ok(writ_review_terms_check(terms, NULL))) {
         return refuse(reviewing, WRIT_REASON_REVIEW_UNAVAILABLE);
     }
     if (reviews->count >= reviews->most) {
-        return refuse(reviewing, WRIT_REASON_OVERLOADED);
+        return refuse(reviewing, WRIT_REASON_REVIEWS_FULL);
     }
-    if (writ_reviews_of(reviews, terms->tenant, terms->agent_id) >=
+    if (writ_review_index_live(reviews, terms->tenant, terms->agent_id) >=
         ledger->options.reviews_agent_max) {
         return refuse(reviewing, WRIT_REASON_REVIEWS_EXCEEDED);
     }
@@ -374,8 +376,8 @@ writ_reviewing_record(struct writ_ledger *ledger, struct writ_reviewing *reviewi
     if (!writ_is_ok(result)) {
         writ_reviewing_revert(ledger, reviewing);
     } else if (reviewing->answer == WRIT_REVIEWING_PENDS && reviewing->changes.n > 0) {
-        reviewing->told = writ_reviews_surplus(&ledger->reviews, ask->terms->tenant,
-            ask->terms->agent_id, ledger->options.reviews_agent_max + 1); /* with the new one */
+        reviewing->told = writ_review_index_surplus(
+            reviewing->review->agent, ledger->options.reviews_agent_max + 1); /* with the new one */
     } else if (reviewing->answer == WRIT_REVIEWING_REFUSES && reviewing->review != NULL &&
                writ_review_phase(ask->state) == WRIT_REVIEW_OVER && reviewing->changes.n == 0 &&
                !holds(ask->state)) {

@@ -5,6 +5,7 @@
 #include "evidence/record/ballot.h"
 #include "store/reviews/delegated_terms.h"
 #include "store/reviews/review_changes.h"
+#include "evidence/record/review_judge.h"
 
 /* A voter with a key must sign its votes, whatever way they come; a voter without one cannot. */
 static enum writ_reason
@@ -136,7 +137,8 @@ close_if_decided(struct writ_ledger *ledger, struct writ_reviewed *review, struc
     if (ledger->options.judge == NULL) {
         return WRIT_DONE;
     }
-    WRIT_TRY(writ_review_look(ledger->options.judge, &review->story.review, arena, &finding, err));
+    WRIT_TRY(
+        writ_review_judge_look(ledger->options.judge, &review->story.review, arena, &finding, err));
     if (finding.verdict == WRIT_REVIEW_DO_VOTE) {
         return WRIT_DONE;
     }

@@ -6,6 +6,8 @@
 #include "store/write/group.h"
 #include "store/write/vouch.h"
 
+#define PORTION_BYTES ((size_t)4 << 20) /* of the reviews that one answer tells */
+
 /* ---- looking ---- */
 
 /* Reads the records of one decision_id: the decision, and those of its review. */
@@ -142,38 +144,85 @@ writ_watching_await(struct writ_ledger *ledger, struct writ_entry *entry)
     return true;
 }
 
-static WRIT_RESULT
-add_changed(
-    const struct writ_reviewed *review, struct writ_entry *entry, struct writ_review_told *items)
-{
-    struct writ_entry_review_watch *watch = &entry->review_watch;
-    bool lives = !review->leaving && writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE;
+/* ---- watching ---- */
 
-    if (watch->anew ? !lives : review->changed < watch->since) {
-        return WRIT_DONE;
+/* In a list all that live, by their age; else all that have changed, by their last change. */
+static const struct writ_reviewed *
+first_of(const struct writ_reviews *reviews, const struct writ_entry_review_watch *watch)
+{
+    return watch->reset ? WRIT_ORDER_OF(writ_order_from(&reviews->live, watch->from),
+                              struct writ_reviewed, by_age)
+                        : WRIT_ORDER_OF(writ_order_from(&reviews->changes, watch->since),
+                              struct writ_reviewed, by_change);
+}
+
+static const struct writ_reviewed *
+next_of(const struct writ_entry_review_watch *watch, const struct writ_reviewed *review)
+{
+    return watch->reset
+               ? WRIT_ORDER_OF(writ_order_next(&review->by_age), struct writ_reviewed, by_age)
+               : WRIT_ORDER_OF(
+                     writ_order_next(&review->by_change), struct writ_reviewed, by_change);
+}
+
+/* About the memory that it needs as a told one. */
+static size_t
+bytes_of(const struct writ_review *terms)
+{
+    size_t bytes = sizeof(struct writ_review_told) +
+                   terms->candidates_n * (sizeof *terms->candidates + 3 * WRIT_DIGEST_TEXT);
+
+    for (size_t i = 0; i < terms->voters_n; i++) {
+        const struct writ_review_voter *voter = &terms->voters[i];
+
+        bytes += sizeof *voter + voter->id.len + voter->delegate.len + voter->delegation.len +
+                 voter->delegation_digest.len + voter->key.len;
     }
-    return writ_reviews_tell(review, entry->arena, &items[watch->n++], NULL);
+    return bytes;
+}
+
+/* The first one after this portion, which has one, however long it is, or more; NULL: none. */
+static const struct writ_reviewed *
+end_of(const struct writ_entry_review_watch *watch, const struct writ_reviewed *first, size_t *ret)
+{
+    const struct writ_reviewed *review = first;
+    size_t n = 0, bytes = 0;
+
+    while (review != NULL && (watch->most == 0 || n < watch->most)) {
+        bytes += bytes_of(&review->story.review);
+        if (n > 0 && bytes > PORTION_BYTES) {
+            break;
+        }
+        n++;
+        review = next_of(watch, review);
+    }
+    *ret = n;
+    return review;
 }
 
 static WRIT_RESULT
-tell_changes(struct writ_reviews *reviews, struct writ_entry *entry)
+tell_portion(const struct writ_reviews *reviews, struct writ_entry *entry)
 {
-    const struct writ_reviewed *review = reviews->ring;
     struct writ_entry_review_watch *watch = &entry->review_watch;
-    struct writ_review_told *items =
-        writ_arena_get(entry->arena, (reviews->count + WRIT_REVIEWS_PAST) * sizeof *items);
+    const struct writ_reviewed *review = first_of(reviews, watch), *end;
+    struct writ_review_told *items;
+    size_t n;
 
+    end = end_of(watch, review, &n);
+    items = writ_arena_get(entry->arena, (n + 1) * sizeof *items);
     if (items == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
     watch->items = items;
-    for (size_t i = 0; !watch->anew && i < WRIT_REVIEWS_PAST; i++) {
-        if (reviews->past[i] != NULL) {
-            WRIT_TRY(add_changed(reviews->past[i], entry, items));
-        }
+    for (; review != end; review = next_of(watch, review)) {
+        WRIT_TRY(writ_reviews_tell(review, entry->arena, &items[watch->n], NULL));
+        watch->n++;
     }
-    for (size_t i = 0; i < reviews->count; i++, review = review->next) {
-        WRIT_TRY(add_changed(review, entry, items));
+    watch->more = end != NULL;
+    if (watch->reset) {
+        watch->next = end != NULL ? end->leaf : 0;
+    } else if (end != NULL && end->changed < watch->at) {
+        watch->at = end->changed;
     }
     return WRIT_DONE;
 }
@@ -186,21 +235,40 @@ writ_watching_add(struct writ_ledger *ledger, struct writ_entry *entry)
     return true;
 }
 
+/* Where the next watch begins: not behind a review that another gateway opened and that could not
+ * be loaded yet. */
+static uint64_t
+next_place(const struct writ_ledger *ledger)
+{
+    struct writ_view opened = writ_buf_view(&ledger->fleet.opened);
+    uint64_t leaf;
+
+    if (opened.len == 0) {
+        return ledger->reviews.changed + 1;
+    }
+    (void)writ_view_place(writ_view_sub(opened, 0, sizeof leaf), (char *)&leaf);
+    return leaf;
+}
+
 /* The state in memory between two groups is on disk: only then do watchers get it. */
 static bool
 ends_watch(struct writ_ledger *ledger, struct writ_entry *entry, int64_t now_us)
 {
     struct writ_entry_review_watch *watch = &entry->review_watch;
     const struct writ_reviews *reviews = &ledger->reviews;
+    bool goes_on = watch->from > 0;
 
-    watch->anew = watch->since <= reviews->forgotten || watch->since > reviews->changed + 1;
-    watch->at = reviews->changed + 1;
+    watch->reset =
+        goes_on || watch->since <= reviews->forgotten || watch->since > reviews->changed + 1;
+    watch->at = goes_on ? watch->since : next_place(ledger);
+    watch->next = 0;
+    watch->more = false;
     watch->n = 0;
-    if (!watch->anew && watch->since == watch->at) {
+    if (!watch->reset && watch->since >= watch->at) {
         entry->code = WRIT_OK;
         return watch->until_us <= now_us;
     }
-    entry->code = tell_changes(&ledger->reviews, entry).code;
+    entry->code = tell_portion(reviews, entry).code;
     return true;
 }
 

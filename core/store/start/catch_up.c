@@ -279,6 +279,7 @@ take_fact(struct catching *c, const struct writ_row *row)
 
     WRIT_TRY(writ_body_json(row->body, c->arena, &value, c->err));
     WRIT_TRY(writ_fact_read(value, &fact, c->err));
+    fact.leaf = row->leaf;
     if (fact.n != ledger->log.facts_n) {
         CONTRADICTS(c, "fact %llu is missing: see `writ ledger verify`",
             (unsigned long long)ledger->log.facts_n);
@@ -417,7 +418,6 @@ load_opened(struct catching *c, uint64_t leaf)
     if (!row || writ_reviews_by_id(&ledger->reviews, name) != NULL) {
         return WRIT_DONE;
     }
-    ledger->reviews.changed = leaf;
     result = writ_disk_query(disk, WRIT_SQL_REVIEW_ROW, &row, c->err, "t", name);
     if (writ_is_ok(result) && row) {
         struct writ_view bytes = writ_disk_bytes(disk, WRIT_SQL_REVIEW_ROW, 1);
@@ -432,7 +432,12 @@ load_opened(struct catching *c, uint64_t leaf)
     writ_disk_end(disk, WRIT_SQL_REVIEW_ROW);
     WRIT_TRY(result);
     if (!row) { /* it is over already, and its caller has the end */
-        ledger->reviews.forgotten = leaf;
+        if (leaf > ledger->reviews.changed) {
+            ledger->reviews.changed = leaf;
+        }
+        if (leaf > ledger->reviews.forgotten) {
+            ledger->reviews.forgotten = leaf;
+        }
         return WRIT_DONE;
     }
     result = writ_disk_query(disk, WRIT_SQL_RECORD_AT, &row, c->err, "u", decided);

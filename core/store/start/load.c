@@ -365,7 +365,7 @@ interrupt_all(struct loading *l)
         for (struct writ_map_node *node = flights->buckets[i]; node != NULL; node = node->next) {
             struct writ_flight *flight = WRIT_MAP_OF(node, struct writ_flight, by_leaf);
 
-            if (flight->wait != NULL && !l->ledger->options.resume) {
+            if (flight->wait != NULL && flight->leaf >= writ_resuming_since(l->ledger)) {
                 continue;
             }
             if (flight->boundary == l->taking.past) {
@@ -463,6 +463,14 @@ load(struct loading *l)
     return interrupt_all(l);
 }
 
+/* A resume that was killed goes on at the next start. Where several gateways write, the remembered
+ * checkpoint refuses that start: an operator resumes again. */
+static bool
+ends_all(const struct writ_ledger *ledger)
+{
+    return ledger->options.resume || (ledger->sharing == NULL && writ_resuming_since(ledger) > 0);
+}
+
 WRIT_RESULT
 writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
 {
@@ -488,9 +496,14 @@ writ_load_all(struct writ_ledger *ledger, struct writ_err *err)
         }
     }
     if (writ_is_ok(result)) {
-        writ_once_sweep(ledger);
-        result = writ_ending_flush(ledger);
-        if (writ_is_ok(result) && ledger->options.resume) {
+        if (ledger->options.resume) {
+            result = writ_resuming_record(ledger);
+        }
+        if (writ_is_ok(result)) {
+            writ_once_sweep(ledger);
+            result = writ_ending_flush(ledger);
+        }
+        if (writ_is_ok(result) && ends_all(ledger)) {
             result = writ_resuming_end_all(ledger);
         }
         if (writ_is_ok(result)) { /* after a loss: its keys are doubted for the time before */

@@ -1,6 +1,7 @@
 /* A ledger opens when nothing contradicts it: the last checkpoint, the edge under it, the records
  * of the last group, and every checkpoint that is known from outside. A failure to read any of
- * these refuses the ledger. What a killed ledger left unsigned is signed after all of them. */
+ * these refuses the ledger. What a killed ledger left unsigned is signed after all of them; what
+ * nothing proves stays so until the loss is recorded (resuming.c). */
 #include "store/start/opening.h"
 
 #include "store/write/signing.h"
@@ -257,7 +258,11 @@ check(struct opening *o)
         WRIT_TRY(check_record(o, leaf));
     }
     WRIT_TRY(check_outside(o));
-    return is_unsigned(o) ? writ_signing_sign(o->ledger, o->head.leaf, o->err) : WRIT_DONE;
+    if (!is_unsigned(o) ||
+        o->ledger->log.unproven > 0) { /* else the record of the loss covers it */
+        return WRIT_DONE;
+    }
+    return writ_signing_sign(o->ledger, o->head.leaf, o->err);
 }
 
 static WRIT_RESULT

@@ -1,5 +1,7 @@
-/* Nothing from before a loss continues: sessions, reviews and runs end first, and then the loss is
- * recorded. Later facts release tools. */
+/* Nothing from before a loss continues. The loss is recorded first, by the same checkpoint that
+ * covers the records that nothing proved: so a ledger that was killed meanwhile either is still to
+ * be resumed, or says that it was. Then sessions, reviews and runs from before it end, at the next
+ * start if need be. Later facts release tools. */
 #include "store/start/resuming.h"
 
 #include "evidence/json/write.h"
@@ -16,14 +18,21 @@ writ_resuming_forget_sessions(struct writ_disk *disk, struct writ_err *err)
     return writ_disk_run(disk, WRIT_SQL_SESSIONS_CLEAR, err, "");
 }
 
-static size_t
-live_reviews(const struct writ_reviews *reviews)
+uint64_t
+writ_resuming_since(const struct writ_ledger *ledger)
 {
-    const struct writ_reviewed *review = reviews->ring;
+    return ledger->options.resume ? UINT64_MAX : ledger->resumed.leaf;
+}
+
+static size_t
+live_reviews(const struct writ_ledger *ledger)
+{
+    const struct writ_reviewed *review = ledger->reviews.ring;
     size_t n = 0;
 
-    for (size_t i = 0; i < reviews->count; i++, review = review->next) {
-        n += writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE;
+    for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
+        n += writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE &&
+             review->leaf < writ_resuming_since(ledger);
     }
     return n;
 }
@@ -35,11 +44,11 @@ end_reviews(struct writ_ledger *ledger)
     struct writ_reviewed *review = ledger->reviews.ring;
 
     for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
-        review->outdated = true;
+        review->outdated = review->outdated || review->leaf < writ_resuming_since(ledger);
     }
-    for (size_t left = live_reviews(&ledger->reviews), now; left > 0; left = now) {
+    for (size_t left = live_reviews(ledger), now; left > 0; left = now) {
         writ_review_time_sweep(ledger);
-        now = live_reviews(&ledger->reviews);
+        now = live_reviews(ledger);
         if (now == left) {
             return (writ_result){WRIT_E_IO};
         }
@@ -47,8 +56,8 @@ end_reviews(struct writ_ledger *ledger)
     return WRIT_DONE;
 }
 
-static WRIT_RESULT
-record_loss(struct writ_ledger *ledger)
+WRIT_RESULT
+writ_resuming_record(struct writ_ledger *ledger)
 {
     writ_auto_buf data = writ_buf_make(DATA_MAX);
     struct writ_write w = writ_write_to(&data);
@@ -65,8 +74,7 @@ WRIT_RESULT
 writ_resuming_end_all(struct writ_ledger *ledger)
 {
     WRIT_TRY(end_reviews(ledger));
-    WRIT_TRY(writ_sealing_all(ledger));
-    return record_loss(ledger);
+    return writ_sealing_all(ledger, writ_resuming_since(ledger));
 }
 
 WRIT_RESULT
@@ -75,6 +83,7 @@ writ_resuming_hear(
 {
     if (fact->event == WRIT_FACT_RESUMED) { /* of an earlier loss nothing is released any more */
         resumed->at_us = fact->at_us;
+        resumed->leaf = fact->leaf;
         writ_buf_clear(&resumed->released);
     } else if (fact->event == WRIT_FACT_RELEASED) {
         writ_buf_byte(&resumed->released, '\n');

@@ -11,8 +11,15 @@
  * WRIT_E_NOMEM. */
 WRIT_RESULT writ_resuming_forget_sessions(struct writ_disk *disk, struct writ_err *err);
 
-/** Ends reviews, seals runs, and records the loss, when no call is in flight any more.
- * ledger->trouble.why has the failure. WRIT_E_IO, WRIT_E_NOMEM. */
+/** The first record that may go on: calls, reviews and runs that began before it end. */
+uint64_t writ_resuming_since(const struct writ_ledger *ledger);
+
+/** Records the loss, before anything else is written. ledger->trouble.why has the failure.
+ * WRIT_E_IO, WRIT_E_NOMEM. */
+WRIT_RESULT writ_resuming_record(struct writ_ledger *ledger);
+
+/** Ends the reviews and seals the runs, when no call of them is in flight any more. As
+ * writ_resuming_record. */
 WRIT_RESULT writ_resuming_end_all(struct writ_ledger *ledger);
 
 /** Processes a fact when the ledger opens. WRIT_E_LIMIT, WRIT_E_NOMEM. */

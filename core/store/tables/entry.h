@@ -10,6 +10,7 @@
 #include "evidence/record/reason.h"
 #include "evidence/record/record.h"
 #include "evidence/record/review.h"
+#include "evidence/record/review_judge.h"
 #include "store/tables/remove.h"
 
 #define WRIT_LEDGER_ORIGIN_MAX  128       /* bytes of the name in its checkpoints */
@@ -400,14 +401,23 @@ struct writ_entry_review_await {
 
 /** WRIT_ENTRY_REVIEW_WATCH. Changes are counted by the place of their record in the log, so that a
  * count stays valid after a restart. The answer is the present state of a review: of two changes in
- * quick succession a watcher may see only the second. */
+ * quick succession a watcher may see only the second.
+ *
+ * An answer has a portion, so that its memory does not depend on the number of reviews. Ask again
+ * with `since` from `at` and `from` from `next`, whatever they are: the next portion comes at once
+ * as long as there is more. */
 struct writ_entry_review_watch {
     uint64_t since;   /* changes up to this one are known; 0: none is */
+    uint64_t from;    /* of a list of all: where the portion begins; 0: the first */
     int64_t until_us; /* wall time; it may end up to a second later, with n 0 */
+    size_t most;      /* reviews of a portion; 0: only their bytes are limited */
 
     /* written by the ledger */
-    bool anew;   /* `since` is too old: these are all open reviews */
-    uint64_t at; /* the next `since` */
+    bool reset;    /* `since` is too old: a list of all that are open or approved, in all of its
+                     portions, the oldest first */
+    uint64_t at;   /* the next `since`; in all portions of a list it is that of the first */
+    uint64_t next; /* the next `from`; 0: the list, if it is one, ends with this portion */
+    bool more;     /* there are further portions */
     const struct writ_review_told *items;
     size_t n;
 };

@@ -4,19 +4,20 @@
 
 #include "base/utf8.h"
 #include "store/tables/body.h"
+#include "store/tables/review_index.h"
+#include "evidence/record/review_terms.h"
 
-WRIT_RESULT
-writ_reviews_init(struct writ_reviews *ret, size_t most, struct writ_err *err)
+/* No watcher gets its changes any more. */
+static void
+release(struct writ_reviews *reviews, struct writ_reviewed *review)
 {
-    struct writ_reviews reviews = {.most = most};
-
-    WRIT_TRY(writ_map_init(&reviews.by_id, most, err));
-    if (!writ_is_ok(writ_map_init(&reviews.by_name, most, err))) {
-        writ_map_wipe(&reviews.by_id);
-        return (writ_result){WRIT_E_NOMEM};
+    if (review->changed > 0) {
+        writ_order_remove(&reviews->changes, &review->by_change);
     }
-    *ret = reviews;
-    return WRIT_DONE;
+    if (review->changed > reviews->forgotten) {
+        reviews->forgotten = review->changed;
+    }
+    writ_arena_free(review->arena); /* the arena holds the review itself */
 }
 
 void
@@ -27,11 +28,30 @@ writ_reviews_wipe(struct writ_reviews *reviews)
     }
     for (size_t i = 0; i < WRIT_REVIEWS_PAST; i++) {
         if (reviews->past[i] != NULL) {
-            writ_arena_free(WRIT_TAKE(reviews->past[i])->arena);
+            release(reviews, WRIT_TAKE(reviews->past[i]));
         }
     }
     writ_map_wipe(&reviews->by_id);
     writ_map_wipe(&reviews->by_name);
+    writ_map_wipe(&reviews->agents);
+}
+
+WRIT_RESULT
+writ_reviews_init(struct writ_reviews *ret, size_t most, struct writ_err *err)
+{
+    struct writ_reviews reviews = {.most = most};
+    struct writ_map *maps[] = {&reviews.by_id, &reviews.by_name, &reviews.agents};
+    writ_result result = WRIT_DONE;
+
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0] && writ_is_ok(result); i++) {
+        result = writ_map_init(maps[i], most, err);
+    }
+    if (!writ_is_ok(result)) {
+        writ_reviews_wipe(&reviews);
+        return result;
+    }
+    *ret = reviews;
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
@@ -68,62 +88,6 @@ writ_reviews_by_name(const struct writ_reviews *reviews, const struct writ_diges
     return review != NULL && !review->leaving ? review : NULL;
 }
 
-size_t
-writ_reviews_of(
-    const struct writ_reviews *reviews, struct writ_view tenant, struct writ_view agent_id)
-{
-    const struct writ_reviewed *review = reviews->ring;
-    size_t n = 0;
-
-    for (size_t i = 0; i < reviews->count; i++, review = review->next) {
-        n += writ_review_phase(review->story.state) == WRIT_REVIEW_LIVE &&
-             writ_view_equal(review->story.review.agent_id, agent_id) &&
-             writ_view_equal(review->story.review.tenant, tenant);
-    }
-    return n;
-}
-
-struct writ_reviewed *
-writ_reviews_surplus(const struct writ_reviews *reviews, struct writ_view tenant,
-    struct writ_view agent_id, size_t most)
-{
-    struct writ_reviewed *review = reviews->ring, *oldest = NULL;
-    size_t n = writ_reviews_of(reviews, tenant, agent_id);
-
-    for (size_t i = 0; i < reviews->count; i++, review = review->next) {
-        if (review->story.state == WRIT_REVIEW_REDEEMED && !review->leaving &&
-            writ_view_equal(review->story.review.agent_id, agent_id) &&
-            writ_view_equal(review->story.review.tenant, tenant)) {
-            oldest = oldest != NULL ? oldest : review;
-            n++;
-        }
-    }
-    return n >= most ? oldest : NULL;
-}
-
-size_t
-writ_reviews_waiting(struct writ_reviews *reviews, int64_t *ret_since_us)
-{
-    struct writ_reviewed *review = reviews->ring;
-
-    if (reviews->waiting.changed != reviews->changed || reviews->waiting.count != reviews->count) {
-        reviews->waiting.changed = reviews->changed;
-        reviews->waiting.count = reviews->count;
-        reviews->waiting.open = 0;
-        reviews->waiting.since_us = 0;
-        for (size_t i = 0; i < reviews->count; i++, review = review->next) {
-            if (review->story.state != WRIT_REVIEW_OPEN) {
-                continue;
-            }
-            if (reviews->waiting.open++ == 0) {
-                reviews->waiting.since_us = review->story.review.opened_us;
-            }
-        }
-    }
-    *ret_since_us = reviews->waiting.since_us;
-    return reviews->waiting.open;
-}
-
 static void
 link_last(struct writ_reviews *reviews, struct writ_reviewed *review)
 {
@@ -141,6 +105,7 @@ link_last(struct writ_reviews *reviews, struct writ_reviewed *review)
 static void
 unlink_one(struct writ_reviews *reviews, struct writ_reviewed *review)
 {
+    writ_review_index_leave(reviews, review);
     writ_map_remove(&reviews->by_id, &review->by_id);
     writ_map_remove(&reviews->by_name, &review->by_name);
     if (reviews->ring == review) {
@@ -155,10 +120,7 @@ void
 writ_reviews_remove(struct writ_reviews *reviews, struct writ_reviewed *review)
 {
     unlink_one(reviews, review);
-    if (review->changed > reviews->forgotten) {
-        reviews->forgotten = review->changed;
-    }
-    writ_arena_free(review->arena); /* the arena holds the review itself */
+    release(reviews, review);
 }
 
 void
@@ -168,10 +130,7 @@ writ_reviews_outlive(struct writ_reviews *reviews, struct writ_reviewed *review)
 
     unlink_one(reviews, review);
     if (*place != NULL) {
-        if ((*place)->changed > reviews->forgotten) {
-            reviews->forgotten = (*place)->changed;
-        }
-        writ_arena_free((*place)->arena);
+        release(reviews, *place);
     }
     *place = review;
 }
@@ -184,10 +143,6 @@ writ_reviews_make(struct writ_reviews *reviews, struct writ_view id, struct writ
     struct writ_reviewed *review;
     struct writ_tag tag;
 
-    if (reviews->count >= reviews->most) {
-        WRIT_FAIL(
-            err, WRIT_E_LIMIT, "%zu calls are under review: the maximum is reached", reviews->most);
-    }
     WRIT_TRY(tag_id(id, &tag, err));
     arena = writ_arena_new_small(WRIT_REVIEWS_ARENA);
     review = arena != NULL ? writ_arena_get(arena, sizeof *review) : NULL;
@@ -211,9 +166,9 @@ copy_terms(const struct writ_review *terms, struct writ_arena *arena, struct wri
     struct writ_buf text = writ_buf_in(arena, WRIT_REVIEW_TERMS_MAX);
     const struct writ_json *value = NULL;
 
-    WRIT_TRY(writ_review_put_terms(terms, &text, err));
+    WRIT_TRY(writ_review_terms_put(terms, &text, err));
     WRIT_TRY(writ_body_json(writ_buf_view(&text), arena, &value, err));
-    return writ_review_read_terms(value, arena, ret, err);
+    return writ_review_terms_read(value, arena, ret, err);
 }
 
 WRIT_RESULT
@@ -227,7 +182,10 @@ writ_reviews_add(struct writ_reviews *reviews, const struct writ_review *terms,
     WRIT_TRY(writ_reviews_make(reviews, terms->id, name, &review, err));
     result = copy_terms(terms, review->arena, &review->story.review, err);
     if (writ_is_ok(result)) {
-        result = writ_review_digest(terms, &digest, err);
+        result = writ_review_terms_digest(terms, &digest, err);
+    }
+    if (writ_is_ok(result)) {
+        result = writ_review_index_join(reviews, review, err);
     }
     if (!writ_is_ok(result)) {
         writ_reviews_remove(reviews, review);

@@ -9,63 +9,23 @@
  * 4. A review has a row as long as it is in the table; the row has the arguments while it is open.
  *
  * 5. One that is forgotten right after its end stays in `past` for a while, for watchers.
+ * 6. Counts and orders follow each change at once (review_index.h): no opening, no group and no
+ *    watcher looks at all reviews.
  *
- * Memory is bounded: a table that is full takes no further review. One thread. */
+ * Memory is bounded: no call opens a review in a table that is full (reviewing.h). Those that the
+ * ledger has already are taken whatever their number. One thread. */
 #ifndef WRIT_STORE_REVIEWS_H
 #define WRIT_STORE_REVIEWS_H
 
-#include "evidence/record/review_story.h"
-#include "store/tables/boundaries.h"
-#include "store/tables/entry.h"
+#include "evidence/record/review_judge.h"
+#include "store/tables/reviewed.h"
 
 #define WRIT_REVIEWS_ARENA   (256 << 10) /* memory of one review */
 #define WRIT_REVIEWS_SCRATCH (16 << 20)  /* memory to read one record of a review */
 #define WRIT_REVIEWS_RECORDS 3           /* records that one change makes at most */
 #define WRIT_REVIEWS_KEPT_US                                                                       \
-    (INT64_C(3600000000))     /* a repeated call gets the end for this time                        \
-                               */
-#define WRIT_REVIEWS_PAST 256 /* in `past` */
-
-/** The last feedback of a voter, from its beginning. */
-struct writ_reviews_said {
-    size_t len;
-    char text[WRIT_LEDGER_SAID_MAX];
-};
-
-/** One review. */
-struct writ_reviewed {
-    struct writ_map_node by_id, by_name;
-    struct writ_reviewed *next, *prev; /* all in the table, in a ring: the oldest first */
-    struct writ_boundary *boundary;    /* of its decision, while it lives */
-    uint64_t boundary_row, seq;        /* where its records stand */
-    uint64_t leaf;                     /* of its decision */
-    uint64_t changed;                  /* leaf of its last record on disk */
-    struct writ_review_story story;
-    int64_t until_us;            /* wall time at which the state is over */
-    bool leaving;                /* the present group removes it: lookups skip it */
-    bool outdated;               /* its rules no longer exist: it ends with the next sweep */
-    bool erased;                 /* an erase selected its call: no log of a crew is kept */
-    struct writ_entry *awaiting; /* AWAIT entries, by `next`; ended when it is no longer open */
-    struct writ_view boundary_id;
-    struct writ_reviews_said *said; /* by voter; NULL: no remark */
-    struct writ_arena *arena;       /* its own */
-};
-
-struct writ_reviews {
-    struct writ_map by_id, by_name;
-    size_t most, count;
-    struct writ_reviewed *ring; /* the oldest */
-    struct writ_reviewed *past[WRIT_REVIEWS_PAST];
-    size_t past_next;
-    uint64_t changed;            /* leaf of the last change of any */
-    uint64_t forgotten;          /* later changes than this are all in the table or in `past` */
-    struct writ_entry *watching; /* WATCH entries, by `next` */
-    struct {
-        uint64_t changed; /* `changed` and `count` as they were when the rest was counted */
-        size_t count, open;
-        int64_t since_us;
-    } waiting;
-};
+    (INT64_C(3600000000)) /* a repeated call gets the end for this time                            \
+                           */
 
 /** The state of a review before a change, for undoing. */
 struct writ_reviews_before {
@@ -120,20 +80,8 @@ void writ_reviews_wipe(struct writ_reviews *reviews);
 struct writ_reviewed *writ_reviews_by_id(const struct writ_reviews *reviews, struct writ_view id);
 struct writ_reviewed *writ_reviews_by_name(
     const struct writ_reviews *reviews, const struct writ_digest *name);
-/** How many are open. `ret_since_us`: the wall time at which the oldest of them opened; 0: none.
- * Counts them again only after a change. */
-size_t writ_reviews_waiting(struct writ_reviews *reviews, int64_t *ret_since_us);
-/** The live reviews of an agent. */
-size_t writ_reviews_of(
-    const struct writ_reviews *reviews, struct writ_view tenant, struct writ_view agent_id);
-
-/** The oldest redeemed set of candidates of an agent that has `most` of them and live reviews
- * together, or more; else NULL. */
-struct writ_reviewed *writ_reviews_surplus(const struct writ_reviews *reviews,
-    struct writ_view tenant, struct writ_view agent_id, size_t most);
-
-/** A review with these terms, in the table, in the state ABSENT. WRIT_E_LIMIT when the table is
- * full, WRIT_E_PARSE, WRIT_E_INVALID, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** A review with these terms, in the table, in the state ABSENT. WRIT_E_LIMIT, WRIT_E_PARSE,
+ * WRIT_E_INVALID, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviews_add(struct writ_reviews *reviews, const struct writ_review *terms,
     struct writ_tag name, struct writ_reviewed **ret, struct writ_err *err);
 /** Removes and frees it; no entry may still wait for it. */
@@ -159,7 +107,7 @@ WRIT_RESULT writ_reviews_hear(struct writ_review_story *story, struct writ_view 
 
 /** The wall time at which its state is over. */
 int64_t writ_reviews_until(const struct writ_reviewed *review);
-/** An empty review, in the table. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+/** An empty review, in the table. WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_reviews_make(struct writ_reviews *reviews, struct writ_view id,
     struct writ_tag name, struct writ_reviewed **ret, struct writ_err *err);
 /** Remembers the last feedback of a voter. */

@@ -14,10 +14,15 @@
 #define AT_MADE        52
 #define AT_KEPT        60
 
-/* The filter: the same number of bits for each tag, all in one line of 512. */
+/* The filter: the same number of bits for each tag, all in one line of 512. A call asks the filters
+ * of all segments, and a wrong yes reads a block; most of the memory is that of the large ones. */
 #define LINE_WORDS   8
 #define LINE_BITS    512
-#define ENTRY_BITS   10
+#define SMALL        (16 << 10) /* entries */
+#define SMALL_BITS   24         /* of an entry: 1 wrong yes of 10,000 */
+#define MIDDLE       (256 << 10)
+#define MIDDLE_BITS  16 /* 1 of 1,000 */
+#define LARGE_BITS   14 /* 1 of 500 */
 #define TAG_BITS     7
 #define TAG_BIT_MASK (LINE_BITS - 1)
 #define TAG_BIT_LEN  9
@@ -114,7 +119,11 @@ allocate(size_t entries_max, size_t lines)
 struct writ_segment *
 writ_segment_new(size_t entries_max)
 {
-    return allocate(entries_max, entries_max * ENTRY_BITS / LINE_BITS + 1);
+    size_t bits = entries_max <= SMALL    ? SMALL_BITS
+                  : entries_max <= MIDDLE ? MIDDLE_BITS
+                                          : LARGE_BITS;
+
+    return allocate(entries_max, entries_max * bits / LINE_BITS + 1);
 }
 
 struct writ_segment *

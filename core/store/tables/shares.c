@@ -170,13 +170,52 @@ writ_shares_charge(struct writ_shares *shares, struct writ_view tenant, struct w
     return writ_shares_charge_to(shares, &owner, ret, err);
 }
 
+/* A place for each last letter, by which the names of many agents differ. */
+static struct writ_shares_known *
+place_of(struct writ_shares *shares, struct writ_view tenant, struct writ_view agent_id)
+{
+    size_t last = agent_id.len > 0 ? (unsigned char)agent_id.ptr[agent_id.len - 1] : 0;
+
+    return &shares->known[(last + tenant.len) % WRIT_SHARES_KNOWN];
+}
+
+static bool
+is_known(const struct writ_shares_known *known, struct writ_view tenant, struct writ_view agent_id)
+{
+    return known->agent_len > 0 &&
+           writ_view_equal(writ_view(known->names, known->tenant_len), tenant) &&
+           writ_view_equal(writ_view(known->names + known->tenant_len, known->agent_len), agent_id);
+}
+
+static WRIT_RESULT
+find_owner(struct writ_shares *shares, struct writ_view tenant, struct writ_view agent_id,
+    struct writ_owner *ret, struct writ_err *err)
+{
+    struct writ_shares_known *known = place_of(shares, tenant, agent_id);
+    struct writ_buf names = writ_buf_over(known->names, sizeof known->names);
+
+    if (is_known(known, tenant, agent_id)) {
+        *ret = known->owner;
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_shares_owner(tenant, agent_id, ret, err));
+    writ_buf_put(&names, tenant);
+    writ_buf_put(&names, agent_id);
+    known->owner = *ret;
+    known->tenant_len = tenant.len;
+    known->agent_len = writ_is_ok(writ_buf_check(&names, NULL)) ? agent_id.len : 0;
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_shares_take(struct writ_shares *shares, struct writ_view tenant, struct writ_view agent_id,
     struct writ_charge *ret, struct writ_err *err)
 {
     struct writ_charge charge;
+    struct writ_owner owner;
 
-    WRIT_TRY(writ_shares_charge(shares, tenant, agent_id, &charge, err));
+    WRIT_TRY(find_owner(shares, tenant, agent_id, &owner, err));
+    WRIT_TRY(writ_shares_charge_to(shares, &owner, &charge, err));
     if (charge.agent->held > shares->agent_most || charge.tenant->held > shares->tenant_most) {
         writ_shares_release(shares, &charge);
         WRIT_FAIL(err, WRIT_E_LIMIT, "the agent or its tenant has its whole share");

@@ -17,19 +17,30 @@ struct writ_share {
     size_t held;
 };
 
+/** The owner of a thing: an agent of a tenant. */
+struct writ_owner {
+    struct writ_tag agent, tenant;
+};
+
+#define WRIT_SHARES_KNOWN      16
+#define WRIT_SHARES_KNOWN_TEXT 80
+
+/** An owner with its names, side by side; without names: none. */
+struct writ_shares_known {
+    struct writ_owner owner;
+    size_t tenant_len, agent_len;
+    char names[WRIT_SHARES_KNOWN_TEXT];
+};
+
 struct writ_shares {
     struct writ_map owners;
     size_t agent_most, tenant_most;
+    struct writ_shares_known known[WRIT_SHARES_KNOWN]; /* of writ_shares_take: no digest for each */
 };
 
 /** The holder of one thing. Zeroed: none. */
 struct writ_charge {
     struct writ_share *agent, *tenant;
-};
-
-/** The owner of a thing: an agent of a tenant. */
-struct writ_owner {
-    struct writ_tag agent, tenant;
 };
 
 /** WRIT_E_CRYPTO. */

@@ -113,6 +113,7 @@ load_one(struct writ_ledger *ledger, hear_function *hear, const struct writ_tree
     WRIT_TRY(writ_vouch_signed(&ledger->log.edge, source, leaf, body, err));
     WRIT_TRY(writ_body_json(body, arena, &value, err));
     WRIT_TRY(writ_fact_read(value, &fact, err));
+    fact.leaf = leaf;
     if (fact.n != ledger->log.facts_n) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "fact %llu is missing: see `writ ledger verify`",
             (unsigned long long)ledger->log.facts_n);

@@ -9,6 +9,7 @@
 #include "evidence/record/reason.h"
 #include "evidence/record/record.h"
 #include "evidence/record/review.h"
+#include "evidence/record/review_judge.h"
 
 #define WRIT_LEDGER_TAIL_KEY 32 /* bytes */
 
@@ -30,6 +31,9 @@ struct writ_ledger_reports {
      * (evidence/record/fact.h): its canonical bytes, borrowed for the call. The next call that is
      * granted here comes after it. NULL: nobody asks. */
     void (*heard)(void *ctx, struct writ_view fact, bool own);
+    /** After `done` of one or more entries, as soon as no other one follows at once. NULL: nobody
+     * asks. */
+    void (*told)(void *ctx);
     void *ctx;
 };
 
@@ -49,7 +53,8 @@ struct writ_ledger_options {
     size_t waits_max;                     /* those among them that wait, and tasks that ended */
     size_t budgets_max;                   /* counters of budgets in memory */
     size_t sessions_max;                  /* rows of the session table */
-    size_t reviews_max;                   /* reviews in memory, live or just over */
+    size_t reviews_max;                   /* reviews in memory, live or just over: with more, no
+                                             other one opens */
     size_t reviews_agent_max;             /* live ones of one agent, and redeemed sets beside */
     const struct writ_keyring *keyring;   /* its active key for the ledger signs, until new keys
                                              replace it; borrowed until the ledger is closed */

@@ -246,7 +246,7 @@ writ_sealing_sweep(struct writ_ledger *ledger)
 }
 
 WRIT_RESULT
-writ_sealing_all(struct writ_ledger *ledger)
+writ_sealing_all(struct writ_ledger *ledger, uint64_t since)
 {
     size_t open = ledger->boundaries.by_name.count;
     size_t left = 0;
@@ -254,7 +254,7 @@ writ_sealing_all(struct writ_ledger *ledger)
     for (size_t i = 0; i < open; i++) {
         struct writ_boundary *boundary = writ_boundaries_sweep(&ledger->boundaries);
 
-        if (!is_of_today(boundary, writ_group_now(ledger))) {
+        if (boundary->first_leaf < since && !is_of_today(boundary, writ_group_now(ledger))) {
             boundary->sealing = true;
             left++;
             writ_sealing_ready(&ledger->boundaries, boundary);

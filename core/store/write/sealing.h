@@ -11,9 +11,9 @@ bool writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry);
 void writ_sealing_ready(struct writ_boundaries *boundaries, struct writ_boundary *boundary);
 /** Closes boundaries that have been idle for too long. */
 void writ_sealing_sweep(struct writ_ledger *ledger);
-/** Closes and seals all open boundaries except that of today's refused calls. WRIT_E_IO: a call is
- * in flight, or a seal cannot be written. */
-WRIT_RESULT writ_sealing_all(struct writ_ledger *ledger);
+/** Closes and seals the open boundaries that began before that record, but that of today's refused
+ * calls. WRIT_E_IO: a call is in flight, or a seal cannot be written. */
+WRIT_RESULT writ_sealing_all(struct writ_ledger *ledger, uint64_t since);
 /** Seals the ready boundaries, in a group of its own. */
 void writ_sealing_commit(struct writ_ledger *ledger);
 /** Ends the entries that wait for the seal of the boundary with that code. */

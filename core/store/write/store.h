@@ -168,6 +168,7 @@ struct writ_ledger_keeping {
 /** A loss after which the ledger was resumed. resuming.c owns it. */
 struct writ_ledger_resumed {
     int64_t at_us;            /* 0: there was none */
+    uint64_t leaf;            /* of its record: what is older must not go on */
     struct writ_buf released; /* tools whose keys of the lost time count as unused, each between two
                                  line feeds */
 };

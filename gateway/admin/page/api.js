@@ -90,7 +90,16 @@ export async function logOut() {
   }
 }
 
-export const reviews = async () => (await asked('GET', '/v1/reviews')).json.reviews;
+/** All reviews that are open or approved, page by page. */
+export async function reviews() {
+  const found = [];
+  for (let place = {}; place !== undefined;) {
+    const { json } = await asked('GET', `/v1/reviews${query(place)}`);
+    found.push(...json.reviews);
+    place = json.next === undefined ? undefined : { after: json.at, from: json.next };
+  }
+  return found;
+}
 
 /** The body of a stream of events that goes on after the event `last`. */
 export async function stream(path, last, signal) {

@@ -11,6 +11,8 @@ export const live = new EventTarget();
 
 /** The live reviews, the oldest first. */
 export let current = [];
+/** Whether these are all: a long list arrives in pieces, of which only the end has an id. */
+export let whole = true;
 
 const known = new Map();
 let last = ''; // id of the last event
@@ -25,8 +27,12 @@ function tell() {
   live.dispatchEvent(new CustomEvent('reviews', { detail: current }));
 }
 
-function take({ event, data }) {
-  if (event === 'reset') known.clear();
+function take({ event, data, id }) {
+  if (event === 'reset') {
+    known.clear();
+    whole = false;
+  }
+  if (id !== undefined && id !== '0') whole = true;
   if (event !== 'review') return;
   const review = JSON.parse(data);
   if (isLive(review)) known.set(review.id, review);
@@ -55,6 +61,7 @@ async function glance() {
   if (list === null || unseen === null) return;
   known.clear();
   for (const review of list) known.set(review.id, review);
+  whole = true;
   tell();
 }
 
@@ -78,6 +85,7 @@ export function stop() {
   pause();
   known.clear();
   current = [];
+  whole = true;
   last = '';
   first = null;
 }

@@ -4,7 +4,7 @@ import { query } from './api.js';
 import { bulkView } from './bulk.js';
 import { detailsOf, fired, learn, toolOf } from './details.js';
 import { el, fill, say } from './dom.js';
-import { current, live } from './live.js';
+import { current, live, whole } from './live.js';
 import { clock, name, pill, text } from './shown.js';
 
 const FIRST = 10; // cards of a group at first
@@ -114,7 +114,7 @@ function redraw(body, ...children) {
 export function reviewsView(person, params) {
   const body = el('div', {});
   const grown = new Map(); // by key of a group: the cards to draw
-  let known = null;
+  let known = null; // the ids of the last whole list
   let bulk = null; // the vote on several, while it is open
   let ended = false;
   let later = null;
@@ -169,7 +169,7 @@ export function reviewsView(person, params) {
     const mine = list.filter((review) => isMine(review, person));
     const fresh = known === null ? [] : mine.filter((review) => !known.has(review.id));
     if (fresh.length > 0) say(fresh.length === 1 ? 'A new call waits for your vote.' : `${fresh.length} new calls wait for your vote.`);
-    known = new Set(list.map((review) => review.id));
+    known = whole ? new Set(list.map((review) => review.id)) : null;
     learn([...grouped(mine), ...grouped(list.filter((review) => !mine.includes(review)))].flatMap((own) => own.list.map(({ id }) => id)), soon);
   };
   const heard = ({ detail }) => take(detail);

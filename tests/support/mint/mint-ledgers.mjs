@@ -196,11 +196,11 @@ add('the beginning was cut off', { opens: false, first: 0 }, changed((rows) => {
 const B2 = decide('one', 1, 1, 3, { decision: 'deny', reason: 'another' });
 const FORK = [[A], [end(A, 0, 2)], [B2, end(B2, 2, 4, { outcome: 'blocked', tool_output_hash: null })],
   [seal('one', 1, [A, B2], 5)], [C, D], [end(C, 5, 8)]];
-add('written anew and signed anew', sound, tables(FORK));
+add('rewritten and signed again', sound, tables(FORK));
 add('the same, against what is pinned', { opens: false }, tables(FORK), { pinned: kept(GROUPS) });
 add('forked before what is pinned, and longer', { opens: false }, tables(FORK), { pinned: kept(upTo(3)) });
 add('forked behind what is pinned', sound, tables(FORK), { pinned: kept(upTo(2)) });
-add('written anew by a stranger', { opens: false, first: 0 },
+add('rewritten by a stranger', { opens: false, first: 0 },
   tables(GROUPS, { sign: (text) => signed(text, stranger) }));
 add('another ledger of the same gateway', { opens: false },
   tables(GROUPS, { ledger: OTHER, sign: (text) => signed(text, log, ELSEWHERE) }), { pinned: kept(GROUPS) });

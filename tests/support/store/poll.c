@@ -7,6 +7,7 @@
 #include "evidence/record/derive.h"
 #include "evidence/record/profile.h"
 #include "store/read/verify.h"
+#include "evidence/record/review_judge.h"
 
 #include <stdio.h>
 

@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 #include "crew/panel.h"
+#include "evidence/record/review_judge.h"
+#include "evidence/record/review_terms.h"
 
 #define ARENA_MAX (1 << 20)
 #define MOST      4
@@ -89,7 +91,7 @@ look(const char *votes, const char *engine, const char *quorum)
     struct writ_review review = review_of(votes, engine, quorum);
     struct writ_review_finding finding = {0};
 
-    ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &finding, NULL));
+    ck_assert_ok(writ_review_judge_look(&writ_panel_judge, &review, arena, &finding, NULL));
     ck_assert((finding.log_n > 0) == (finding.verdict != WRIT_REVIEW_DO_VOTE));
     writ_arena_free(arena);
     return finding.verdict;
@@ -206,10 +208,10 @@ look_at(const struct writ_review *review)
     struct writ_arena *arena = writ_arena_new(ARENA_MAX);
     struct writ_review_finding finding = {0}, again = {0};
 
-    ck_assert_ok(writ_review_check(review, NULL));
-    ck_assert_ok(writ_review_look(&writ_panel_judge, review, arena, &finding, NULL));
+    ck_assert_ok(writ_review_terms_check(review, NULL));
+    ck_assert_ok(writ_review_judge_look(&writ_panel_judge, review, arena, &finding, NULL));
     if (finding.verdict != WRIT_REVIEW_DO_VOTE) {
-        ck_assert_ok(writ_review_recount(&writ_panel_judge, review, arena, &again, NULL));
+        ck_assert_ok(writ_review_judge_recount(&writ_panel_judge, review, arena, &again, NULL));
         ck_assert_int_eq(again.verdict, finding.verdict);
         ck_assert_uint_eq(again.log_n, finding.log_n);
     }
@@ -470,7 +472,7 @@ START_TEST(panel_elects_the_candidate_of_every_completion)
     review.candidates_n = 3;
     review.intent_digest = candidates[0].intent_digest;
     writ_review_offer(&review, &others);
-    ck_assert_ok(writ_review_check(&review, NULL));
+    ck_assert_ok(writ_review_terms_check(&review, NULL));
     for (unsigned cast = 0; cast < 24 * 24 * 2; cast += 3) { /* each first and second vote */
         struct writ_review_ranking ballots[3] = {order_of(cast % 24), order_of(cast / 24 % 24)};
         bool whole = cast >= 24 * 24, same = true;
@@ -485,7 +487,7 @@ START_TEST(panel_elects_the_candidate_of_every_completion)
             writ_review_cast(&voters[i], votes ? ballots[i].list[0] : WRIT_REVIEW_NO_VOTE,
                 votes ? &ballots[i] : &none, writ_view("", 0), 0);
         }
-        ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &finding, NULL));
+        ck_assert_ok(writ_review_judge_look(&writ_panel_judge, &review, arena, &finding, NULL));
         for (unsigned later = 0; !whole && later < 24; later++) {
             ballots[2] = order_of(later);
             best = best_of(ballots, 3);
@@ -532,12 +534,12 @@ START_TEST(panel_of_many_candidates_is_decided_early_with_one_count_for_each)
     review.candidates_n = WRIT_REVIEW_CANDIDATES_MAX;
     review.intent_digest = candidates[0].intent_digest;
     writ_review_offer(&review, &others);
-    ck_assert_ok(writ_review_check(&review, NULL));
+    ck_assert_ok(writ_review_terms_check(&review, NULL));
     for (size_t voted = 1; voted < review.voters_n; voted++) { /* all for the first of them */
         writ_review_cast(&review.voters[voted - 1], review.options.list[0], &review.options,
             writ_view("", 0), 0);
         calls = 0;
-        ck_assert_ok(writ_review_look(&judge, &review, arena, &finding, NULL));
+        ck_assert_ok(writ_review_judge_look(&judge, &review, arena, &finding, NULL));
         ck_assert_uint_le(calls, review.options.n + 1);
     }
     ck_assert_int_eq(finding.verdict, WRIT_REVIEW_DO_ACCEPT);
@@ -553,7 +555,7 @@ START_TEST(panel_with_an_order_dependent_engine_is_refused)
     struct writ_review_finding finding = {.log_n = 7};
 
     ck_assert_code(
-        writ_review_look(&writ_panel_judge, &review, arena, &finding, NULL), WRIT_E_INVALID);
+        writ_review_judge_look(&writ_panel_judge, &review, arena, &finding, NULL), WRIT_E_INVALID);
     ck_assert_uint_eq(finding.log_n, 7);
     writ_arena_free(arena);
 }
@@ -609,7 +611,7 @@ look_with(
     const struct writ_panel_plugin plugin = {do_deed, deed};
     struct writ_review_judge judge = writ_panel_judge_with(&plugin);
 
-    ck_assert_ok(writ_review_look(&judge, &review, arena, ret, NULL));
+    ck_assert_ok(writ_review_judge_look(&judge, &review, arena, ret, NULL));
     return ret->verdict;
 }
 
@@ -685,7 +687,7 @@ START_TEST(plugin_without_memory_is_counted_again_later)
     struct writ_review_judge judge = writ_panel_judge_with(&plugin);
     struct writ_review_finding finding = {.log_n = 7};
 
-    ck_assert_code(writ_review_look(&judge, &review, arena, &finding, NULL), WRIT_E_NOMEM);
+    ck_assert_code(writ_review_judge_look(&judge, &review, arena, &finding, NULL), WRIT_E_NOMEM);
     ck_assert_uint_eq(finding.log_n, 7);
     writ_arena_free(arena);
 }
@@ -702,10 +704,10 @@ START_TEST(veto_and_abstentions_need_no_plugin)
     ck_assert_int_eq(look_with("xxx", &deed, arena, &finding), WRIT_REVIEW_DO_REVISE);
     ck_assert_uint_eq(deed.asked, 0);
     review = plugin_review("aaa"); /* where no plug-in can be asked there is no verdict */
-    ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &finding, NULL));
+    ck_assert_ok(writ_review_judge_look(&writ_panel_judge, &review, arena, &finding, NULL));
     ck_assert_int_eq(finding.verdict, WRIT_REVIEW_DO_VOTE);
     review = plugin_review("Raa");
-    ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &finding, NULL));
+    ck_assert_ok(writ_review_judge_look(&writ_panel_judge, &review, arena, &finding, NULL));
     ck_assert_int_eq(finding.verdict, WRIT_REVIEW_DO_REJECT);
     writ_arena_free(arena);
 }
@@ -726,8 +728,8 @@ START_TEST(panel_of_the_same_votes_gives_the_same_events)
     struct writ_review_finding one, other;
     struct writ_view last;
 
-    ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &one, NULL));
-    ck_assert_ok(writ_review_look(&writ_panel_judge, &review, arena, &other, NULL));
+    ck_assert_ok(writ_review_judge_look(&writ_panel_judge, &review, arena, &one, NULL));
+    ck_assert_ok(writ_review_judge_look(&writ_panel_judge, &review, arena, &other, NULL));
     ck_assert_uint_eq(one.log_n, other.log_n);
     for (size_t i = 0; i < one.log_n; i++) {
         ck_assert(writ_view_equal(one.log[i], other.log[i]));

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "evidence/record/ballot.h"
 #include "evidence/record/review_story.h"
+#include "evidence/record/review_terms.h"
 
 #define ARENA_MAX (1 << 20)
 
@@ -173,10 +174,10 @@ begin_story(struct writ_review_story *story, char digest[WRIT_DIGEST_TEXT])
         .n = writ_member_number(0),
         .state = writ_member_text(WRIT_LIT("open"))};
 
-    ck_assert_ok(writ_review_put_terms(&review, &text, NULL));
+    ck_assert_ok(writ_review_terms_put(&review, &text, NULL));
     ck_assert_ok(
         writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &value, NULL));
-    ck_assert_ok(writ_review_digest(&review, &sum, NULL));
+    ck_assert_ok(writ_review_terms_digest(&review, &sum, NULL));
     writ_digest_text(&sum, digest);
     record.review_digest = writ_member_text(writ_view_str(digest));
     record.terms = (struct writ_member_object){WRIT_PRESENT, value, writ_buf_view(&text), NULL};

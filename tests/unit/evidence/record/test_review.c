@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "evidence/record/review.h"
+#include "evidence/record/review_terms.h"
 
 #define ARENA_MAX 262144
 
@@ -252,19 +253,19 @@ START_TEST(review_terms_read_back_and_the_digest_covers_all)
     const struct writ_json *value = NULL;
     struct writ_digest one, other;
 
-    ck_assert_ok(writ_review_put_terms(&review, &text, NULL));
+    ck_assert_ok(writ_review_terms_put(&review, &text, NULL));
     ck_assert_ok(
         writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &value, NULL));
-    ck_assert_ok(writ_review_read_terms(value, arena, &back, NULL));
-    ck_assert_ok(writ_review_put_terms(&back, &again, NULL));
+    ck_assert_ok(writ_review_terms_read(value, arena, &back, NULL));
+    ck_assert_ok(writ_review_terms_put(&back, &again, NULL));
     ck_assert(writ_view_equal(writ_buf_view(&text), writ_buf_view(&again)));
-    ck_assert_ok(writ_review_digest(&review, &one, NULL));
+    ck_assert_ok(writ_review_terms_digest(&review, &one, NULL));
     back.voters[2].veto = false;
-    ck_assert_ok(writ_review_digest(&back, &other, NULL));
+    ck_assert_ok(writ_review_terms_digest(&back, &other, NULL));
     ck_assert(!writ_digest_equal(&one, &other));
     /* a vote does not change the terms */
     review.voters[0].vote = WRIT_REVIEW_APPROVE;
-    ck_assert_ok(writ_review_digest(&review, &other, NULL));
+    ck_assert_ok(writ_review_terms_digest(&review, &other, NULL));
     ck_assert(writ_digest_equal(&one, &other));
     writ_arena_free(arena);
 }
@@ -279,21 +280,21 @@ START_TEST(terms_of_a_plugin_have_its_digest_and_options)
 
     review.engine = WRIT_LIT("tally.so");
     review.options = (struct writ_review_ranking){{WRIT_REVIEW_APPROVE, WRIT_REVIEW_REJECT}, 2};
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review.engine_digest = WRIT_LIT("sha256:00");
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review.engine_digest =
         WRIT_LIT("sha256:0000000000000000000000000000000000000000000000000000000000000000");
-    ck_assert_ok(writ_review_put_terms(&review, &text, NULL));
+    ck_assert_ok(writ_review_terms_put(&review, &text, NULL));
     ck_assert_ok(
         writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &value, NULL));
-    ck_assert_ok(writ_review_read_terms(value, arena, &back, NULL));
+    ck_assert_ok(writ_review_terms_read(value, arena, &back, NULL));
     ck_assert(writ_view_equal(back.engine_digest, review.engine_digest));
     review.options.n = 0;
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = sample();
     review.engine_digest = back.engine_digest; /* of no plug-in */
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     writ_arena_free(arena);
 }
 END_TEST
@@ -343,18 +344,18 @@ START_TEST(terms_with_candidates_read_back_and_the_digest_covers_each)
     const struct writ_json *value = NULL;
     struct writ_digest one, other;
 
-    ck_assert_ok(writ_review_put_terms(&review, &text, NULL));
+    ck_assert_ok(writ_review_terms_put(&review, &text, NULL));
     ck_assert_ok(
         writ_json_read(writ_buf_view(&text), &writ_json_limits_default, arena, &value, NULL));
-    ck_assert_ok(writ_review_read_terms(value, arena, &back, NULL));
+    ck_assert_ok(writ_review_terms_read(value, arena, &back, NULL));
     ck_assert_uint_eq(back.candidates_n, 2);
     ck_assert_int_eq(back.candidates[1].option, WRIT_REVIEW_CANDIDATE_3);
     ck_assert(writ_review_ranking_equal(&back.options, &review.options));
-    ck_assert_ok(writ_review_digest(&review, &one, NULL));
-    ck_assert_ok(writ_review_digest(&back, &other, NULL));
+    ck_assert_ok(writ_review_terms_digest(&review, &one, NULL));
+    ck_assert_ok(writ_review_terms_digest(&back, &other, NULL));
     ck_assert(writ_digest_equal(&one, &other));
     back.candidates[1].intent_digest = WRIT_LIT("sha256:02");
-    ck_assert_ok(writ_review_digest(&back, &other, NULL));
+    ck_assert_ok(writ_review_terms_digest(&back, &other, NULL));
     ck_assert(!writ_digest_equal(&one, &other));
     writ_arena_free(arena);
 }
@@ -365,28 +366,28 @@ START_TEST(terms_with_inconsistent_candidates_are_refused)
     struct writ_review_candidate two[2];
     struct writ_review review = of_candidates(two);
 
-    ck_assert_ok(writ_review_check(&review, NULL));
+    ck_assert_ok(writ_review_terms_check(&review, NULL));
     review.candidates_n = 1; /* "3" is an option, and is no candidate */
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = of_candidates(two);
     review.options.n = 1; /* the second one and reject are no options */
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = of_candidates(two);
     review.options.list[2] = WRIT_REVIEW_APPROVE;
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = of_candidates(two);
     two[1].state_free_digest = two[0].state_free_digest;
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = of_candidates(two);
     two[1].intent_digest = writ_view("", 0);
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = of_candidates(two);
     review.intent_digest = WRIT_LIT("sha256:01");
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = of_candidates(two);
     review.candidates_n = 0;
     review.candidates = NULL;
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
 }
 END_TEST
 
@@ -394,33 +395,33 @@ START_TEST(terms_with_a_forbidden_voter_are_refused)
 {
     struct writ_review review = sample();
 
-    ck_assert_ok(writ_review_check(&review, NULL));
+    ck_assert_ok(writ_review_terms_check(&review, NULL));
     review.subject = WRIT_LIT("bob");
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = sample();
     review.voters[2].id = WRIT_LIT("ann");
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = sample();
     review.voters_n = 0;
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = sample();
     review.voters[0].weight = -1;
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review.voters[0].weight = WRIT_REVIEW_WEIGHT_MAX;
-    ck_assert_ok(writ_review_check(&review, NULL));
+    ck_assert_ok(writ_review_terms_check(&review, NULL));
     review.voters[0].weight = WRIT_REVIEW_WEIGHT_MAX + 1;
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = sample();
     for (size_t i = 0; i < 3; i++) {
         review.voters[i].weight = 0;
     }
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = sample();
     review.lifetime_us = 0;
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_INVALID);
     review = sample();
     review.voters_n = WRIT_REVIEW_VOTERS_MAX + 1;
-    ck_assert_code(writ_review_check(&review, NULL), WRIT_E_LIMIT);
+    ck_assert_code(writ_review_terms_check(&review, NULL), WRIT_E_LIMIT);
 }
 END_TEST
 

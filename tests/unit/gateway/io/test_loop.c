@@ -401,10 +401,15 @@ send_all(void *arg)
             writ_loop_answer(sender->loop, post);
             continue;
         }
+        if (i % 3 == 0) {
+            writ_loop_leave(sender->loop, post);
+            continue;
+        }
         while (!writ_is_ok(writ_loop_post(sender->loop, post))) {
             (void)sched_yield();
         }
     }
+    writ_loop_nudge(sender->loop);
     return NULL;
 }
 

@@ -166,6 +166,26 @@ START_TEST(review_without_votes_expires_and_an_approval_expires)
 }
 END_TEST
 
+/* The decision, its blocked outcome and the end of the review are three records of one group. */
+START_TEST(refused_call_that_ends_its_review_leaves_a_sound_ledger)
+{
+    struct writ_kit kit;
+
+    writ_kit_init(&kit);
+    kit.options.judge = &writ_panel_judge;
+    kit.options.reviews_agent_max = 1;
+    writ_kit_open(&kit);
+    (void)writ_poll_opened(&kit, (struct writ_poll_spec){0});
+    writ_kit_pass(&kit, 15 * WRIT_POLL_MINUTE_US); /* and no turn before the call */
+    writ_poll_told(&kit, (struct writ_poll_spec){0}, WRIT_REASON_APPROVAL_EXPIRED);
+    writ_poll_sound(&kit);
+    (void)writ_poll_opened(&kit, (struct writ_poll_spec){0});
+    writ_poll_told(&kit, (struct writ_poll_spec){.state = "later"}, WRIT_REASON_REVIEWS_EXCEEDED);
+    writ_poll_sound(&kit);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(drift_or_policy_change_ends_a_review_and_opens_its_successor)
 {
     struct writ_kit kit;
@@ -203,7 +223,7 @@ END_TEST
 
 /** The result of a watch: the state of each reported review, and its position. */
 struct watched {
-    bool anew;
+    bool reset;
     uint64_t at;
     size_t n;
     enum writ_review_state last;
@@ -218,7 +238,7 @@ watched(struct writ_kit *kit, uint64_t since)
     entry.arena = writ_arena_new(WRIT_POLL_ARENA);
     ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
     ret = (struct watched){
-        entry.review_watch.anew, entry.review_watch.at, entry.review_watch.n, WRIT_REVIEW_ABSENT};
+        entry.review_watch.reset, entry.review_watch.at, entry.review_watch.n, WRIT_REVIEW_ABSENT};
     if (ret.n > 0) {
         ret.last = entry.review_watch.items[ret.n - 1].state;
     }
@@ -234,15 +254,15 @@ START_TEST(watcher_gets_live_reviews_and_then_each_change)
 
     writ_poll_start(&kit);
     now = watched(&kit, 0);
-    ck_assert(now.anew && now.n == 0 && now.at > 0);
+    ck_assert(now.reset && now.n == 0 && now.at > 0);
     id = writ_poll_opened(&kit, (struct writ_poll_spec){0});
     (void)writ_poll_opened(&kit, (struct writ_poll_spec){.spec = {.argument = "b"}});
     now = watched(&kit, now.at);
-    ck_assert(!now.anew && now.n == 2);
+    ck_assert(!now.reset && now.n == 2);
     ck_assert_int_eq(watched(&kit, now.at).n, 0);
     writ_poll_vote(&kit, id, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
     now = watched(&kit, now.at);
-    ck_assert(!now.anew && now.n == 1);
+    ck_assert(!now.reset && now.n == 1);
     ck_assert_int_eq(now.last, WRIT_REVIEW_OPEN);
     ck_assert_uint_eq(watched(&kit, 0).n, 2);
     writ_kit_wipe(&kit);
@@ -265,7 +285,7 @@ START_TEST(watcher_gets_the_end_of_a_review_dropped_at_once)
     writ_kit_call_free(a->call);
     ck_assert_uint_eq(writ_kit_health(&kit).reviews, 0);
     now = watched(&kit, before.at);
-    ck_assert(!now.anew && now.n == 1);
+    ck_assert(!now.reset && now.n == 1);
     ck_assert_int_eq(now.last, WRIT_REVIEW_REDEEMED);
     ck_assert(watched(&kit, 0).n == 0);
     writ_kit_wipe(&kit);
@@ -284,9 +304,74 @@ START_TEST(watcher_starts_again_after_a_restart_or_another_ledger)
     writ_kit_close(&kit);
     writ_kit_open(&kit);
     now = watched(&kit, before.at);
-    ck_assert(now.anew && now.n == 2);
+    ck_assert(now.reset && now.n == 2);
     ck_assert_uint_eq(watched(&kit, now.at).n, 0);
-    ck_assert(watched(&kit, now.at + 1000).anew);
+    ck_assert(watched(&kit, now.at + 1000).reset);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
+/* One portion: the ids of its reviews, "abc" for those with these arguments, into `ret`. */
+static struct writ_entry_review_watch
+portion(struct writ_kit *kit, const char *const ids[], size_t ids_n, uint64_t since, uint64_t from,
+    char *ret)
+{
+    struct writ_entry entry = {
+        .kind = WRIT_ENTRY_REVIEW_WATCH, .review_watch = {.since = since, .from = from, .most = 2}};
+    size_t n = 0;
+
+    entry.arena = writ_arena_new(WRIT_POLL_ARENA);
+    ck_assert_int_eq(writ_kit_submit(kit, &entry), WRIT_OK);
+    for (size_t i = 0; i < entry.review_watch.n; i++) {
+        for (size_t j = 0; j < ids_n; j++) {
+            if (writ_view_is(entry.review_watch.items[i].review.id, ids[j])) {
+                ret[n++] = (char)('a' + j);
+            }
+        }
+    }
+    ck_assert_uint_eq(n, entry.review_watch.n);
+    ret[n] = '\0';
+    writ_arena_free(entry.arena);
+    return entry.review_watch;
+}
+
+START_TEST(watcher_gets_many_reviews_in_portions)
+{
+    static const char *const arguments[] = {"a", "b", "c", "d", "e"};
+    struct writ_kit kit;
+    struct writ_entry_review_watch now, first;
+    const char *ids[5];
+    char got[8];
+
+    writ_poll_start(&kit);
+    for (size_t i = 0; i < 5; i++) {
+        ids[i] =
+            writ_poll_opened(&kit, (struct writ_poll_spec){.spec = {.argument = arguments[i]}});
+    }
+    first = portion(&kit, ids, 5, 0, 0, got);
+    ck_assert(first.reset && first.more && first.next > 0);
+    ck_assert_str_eq(got, "ab");
+    writ_poll_vote(&kit, ids[0], "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    writ_poll_vote(&kit, ids[3], "ann", WRIT_REVIEW_REJECT, WRIT_REVIEW_OPEN);
+    writ_poll_vote(&kit, ids[3], "bob", WRIT_REVIEW_REJECT, WRIT_REVIEW_REJECTED);
+    now = portion(&kit, ids, 5, first.at, first.next, got);
+    ck_assert(now.reset && !now.more && now.next == 0);
+    ck_assert_uint_eq(now.at, first.at); /* what happened since the first portion comes after it */
+    ck_assert_str_eq(got, "ce");
+    now = portion(&kit, ids, 5, now.at, now.next, got);
+    ck_assert(!now.reset && !now.more);
+    ck_assert_str_eq(got, "ad");
+    ck_assert_uint_eq(portion(&kit, ids, 5, now.at, 0, got).n, 0);
+
+    writ_poll_vote(&kit, ids[4], "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    writ_poll_vote(&kit, ids[2], "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    writ_poll_vote(&kit, ids[0], "bob", WRIT_REVIEW_APPROVE, WRIT_REVIEW_APPROVED);
+    now = portion(&kit, ids, 5, now.at, 0, got);
+    ck_assert(!now.reset && now.more && now.next == 0);
+    ck_assert_str_eq(got, "ec"); /* in the order of their changes */
+    now = portion(&kit, ids, 5, now.at, 0, got);
+    ck_assert(!now.reset && !now.more);
+    ck_assert_str_eq(got, "a");
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -481,8 +566,15 @@ START_TEST(ask_beyond_the_reviews_of_an_agent_is_refused)
     writ_poll_told(
         &kit, (struct writ_poll_spec){.spec = {.argument = "c"}}, WRIT_REASON_REVIEWS_EXCEEDED);
     (void)writ_poll_opened(&kit, (struct writ_poll_spec){.spec = {.agent = "joe"}});
-    writ_poll_told(&kit, (struct writ_poll_spec){.spec = {.agent = "jim"}}, WRIT_REASON_OVERLOADED);
+    writ_poll_told(
+        &kit, (struct writ_poll_spec){.spec = {.agent = "jim"}}, WRIT_REASON_REVIEWS_FULL);
     (void)writ_poll_opened(&kit, (struct writ_poll_spec){.spec = {.argument = "a"}}); /* joins */
+    writ_kit_close(&kit);
+    kit.options.reviews_max = 2; /* it takes those that there are, and no other */
+    writ_kit_open(&kit);
+    ck_assert_uint_eq(writ_kit_health(&kit).reviews, 3);
+    writ_poll_told(
+        &kit, (struct writ_poll_spec){.spec = {.agent = "jim"}}, WRIT_REASON_REVIEWS_FULL);
     writ_kit_wipe(&kit);
 }
 END_TEST
@@ -717,6 +809,7 @@ WRIT_UNIT_MAIN("reviewing", ask_of_the_same_call_joins_the_open_review,
     redeem_grants_once_and_a_repeat_is_a_duplicate, redeem_by_two_callers_in_one_group_grants_one,
     review_end_is_reported_once_and_then_a_new_review_opens,
     verdict_of_a_call_holds_for_its_repeats, review_without_votes_expires_and_an_approval_expires,
+    refused_call_that_ends_its_review_leaves_a_sound_ledger,
     drift_or_policy_change_ends_a_review_and_opens_its_successor,
     continuation_of_another_call_is_refused, vote_counts_for_its_own_review_and_voter_only,
     call_of_one_of_its_voters_is_refused, verify_of_inconsistent_review_records_fails,
@@ -730,5 +823,5 @@ WRIT_UNIT_MAIN("reviewing", ask_of_the_same_call_joins_the_open_review,
     repeated_votes_of_one_voter_displace_no_other_vote,
     watcher_gets_live_reviews_and_then_each_change,
     watcher_gets_the_end_of_a_review_dropped_at_once,
-    watcher_starts_again_after_a_restart_or_another_ledger,
+    watcher_starts_again_after_a_restart_or_another_ledger, watcher_gets_many_reviews_in_portions,
     caller_gets_the_last_feedback_of_each_voter_cut_to_size)

@@ -3,10 +3,12 @@
 #include "support/store/cluster.h"
 #include "support/store/kit.h"
 #include "support/store/poll.h"
+#include "support/store/recount.h"
 #include "support/unit.h"
 
 #include "crew/panel.h"
 #include "store/sql/sql_postgres.h"
+#include "store/write/store.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -105,22 +107,40 @@ await(const char *text, int64_t wanted)
     ck_assert_int_eq(number(text), wanted);
 }
 
+/* A statement from outside of the present test's database. */
+static void
+change_outside(const char *text)
+{
+    struct writ_sql *sql = writ_cluster_connect(cluster.uri, LEASE_US);
+
+    writ_cluster_run(sql, text);
+    writ_sql_close(sql);
+}
+
 /* A new database with an empty ledger. */
 static void
 new_database(void)
 {
-    struct writ_sql *sql = writ_cluster_connect(cluster.uri, LEASE_US);
     struct writ_err err = {0};
     char text[64];
 
     (void)snprintf(text, sizeof text, "CREATE DATABASE t%d", ++databases);
-    writ_cluster_run(sql, text);
-    writ_sql_close(sql);
+    change_outside(text);
     (void)snprintf(
         uri, sizeof uri, "postgresql:///t%d?host=%s&user=postgres", databases, cluster.dir);
     ck_assert_msg(writ_is_ok(writ_ledger_create_shared(uri, (struct writ_view){0},
                       (struct writ_view){0}, writ_clock_system(), &err)),
         "%s", err.text);
+}
+
+static void
+allow_connections(bool allowed)
+{
+    char text[64];
+
+    (void)snprintf(text, sizeof text, "ALTER DATABASE t%d ALLOW_CONNECTIONS %s", databases,
+        allowed ? "true" : "false");
+    change_outside(text);
 }
 
 /* A gateway that is not open. `other` (or NULL) has the key that both use. */
@@ -418,12 +438,152 @@ START_TEST(review_that_went_on_while_a_gateway_was_paused_is_taken_whole)
     writ_poll_vote(&a->kit, id, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
     resume_it(b);
     must_be_ready(b);
+    writ_recount(&b->kit, "taken from the other");
     writ_poll_vote(&b->kit, id, "bob", WRIT_REVIEW_APPROVE, WRIT_REVIEW_APPROVED);
     writ_kit_call_free(
         writ_poll_redeemed(&b->kit, (struct writ_poll_spec){.spec = {.boundary = "reviewed"}})
             ->call);
     must_be_ready(a);
     must_be_ready(b);
+    writ_recount(&a->kit, "ended by the other");
+    writ_recount(&b->kit, "ended");
+    end(a, b);
+}
+END_TEST
+
+/* ---- reviews of another gateway ---- */
+
+struct seen {
+    struct gateway *g;
+    bool waits;
+    enum writ_code code;
+    uint64_t at;
+    size_t n;
+    bool reset;
+};
+
+/* Watches from `seen->at` on: what is there, or, if it waits, the next change. */
+static void *
+watch(void *ctx)
+{
+    struct seen *seen = ctx;
+    struct writ_entry entry = {.kind = WRIT_ENTRY_REVIEW_WATCH,
+        .arena = writ_arena_new(8 << 20),
+        .review_watch = {
+            .since = seen->at, .until_us = seen->waits ? INT64_MAX / 2 : 1, .most = 100}};
+
+    seen->code = writ_kit_submit(&seen->g->kit, &entry);
+    seen->at = entry.review_watch.at;
+    seen->n = entry.review_watch.n;
+    seen->reset = entry.review_watch.reset;
+    writ_arena_free(entry.arena);
+    return NULL;
+}
+
+START_TEST(review_that_was_redeemed_elsewhere_is_over_here)
+{
+    struct writ_poll_spec asked = {
+        .spec = {.boundary = "reviewed", .argument = "r", .duplicates = WRIT_DUPLICATES_ALLOW}};
+    struct gateway *a, *b;
+
+    start(&a, &b);
+    (void)writ_poll_opened(&a->kit, asked);
+    must_be_ready(b);
+    writ_kit_run(&b->kit, (spec){.argument = "1"}); /* it has heard of it */
+    writ_poll_approve(&a->kit, writ_poll_opened(&a->kit, asked));
+    writ_kit_call_free(writ_poll_redeemed(&a->kit, asked)->call);
+    writ_kit_run(&b->kit, (spec){.argument = "2"});
+    writ_recount(&b->kit, "redeemed elsewhere");
+    (void)writ_poll_opened(&b->kit, asked);
+    writ_recount(&b->kit, "opened again");
+    must_be_ready(a);
+    writ_recount(&a->kit, "opened again elsewhere");
+    end(a, b);
+}
+END_TEST
+
+/* Else the next watch would never wait again once the review is forgotten. */
+START_TEST(review_that_opened_and_ended_elsewhere_is_at_the_same_place_here)
+{
+    struct gateway *a, *b;
+    struct seen there, here;
+    const char *id;
+
+    start(&a, &b);
+    must_be_ready(b);
+    pause_it(b);
+    id = writ_poll_opened(&a->kit, (struct writ_poll_spec){.spec = {.boundary = "reviewed"}});
+    ck_assert_int_eq(writ_poll_happens(&a->kit, id, WRIT_REVIEW_DO_CANCEL), WRIT_REASON_NONE);
+    resume_it(b);
+    must_be_ready(b);
+    writ_kit_run(&b->kit, (spec){.argument = "1"});
+    there = (struct seen){.g = a};
+    here = (struct seen){.g = b};
+    (void)watch(&there);
+    (void)watch(&here);
+    ck_assert(there.code == WRIT_OK && here.code == WRIT_OK);
+    ck_assert(there.reset && here.reset);
+    ck_assert_uint_eq(here.at, there.at);
+    end(a, b);
+}
+END_TEST
+
+/* The connection breaks between the records and the review itself. */
+START_TEST(review_that_was_loaded_late_is_in_the_next_watch)
+{
+    struct gateway *a, *b;
+    struct seen seen;
+    struct writ_sql *locks;
+    const char *known;
+    pthread_t thread;
+
+    new_database();
+    a = make("a", NULL);
+    b = make("b", a);
+    b->kit.options.retry_us = WRIT_KIT_S;
+    writ_kit_open(&a->kit);
+    writ_kit_open(&b->kit);
+    known = writ_poll_opened(
+        &a->kit, (struct writ_poll_spec){.spec = {.boundary = "reviewed", .argument = "k"}});
+    writ_kit_run(&b->kit, (spec){.argument = "1"});
+    seen = (struct seen){.g = b};
+    (void)watch(&seen);
+    ck_assert_uint_eq(seen.n, 1);
+    seen.waits = true;
+    ck_assert_int_eq(pthread_create(&thread, NULL, watch, &seen), 0);
+    for (pause_it(b); b->kit.ledger->reviews.watching == NULL; pause_it(b)) {
+        resume_it(b);
+        (void)usleep(1000);
+    }
+    (void)writ_poll_opened(
+        &a->kit, (struct writ_poll_spec){.spec = {.boundary = "reviewed", .argument = "lost"}});
+    writ_poll_vote(&a->kit, known, "ann", WRIT_REVIEW_APPROVE, WRIT_REVIEW_OPEN);
+    locks = writ_cluster_connect(uri, LEASE_US);
+    ck_assert_ok(writ_sql_begin(locks, WRIT_SQL_WRITE, NULL));
+    writ_cluster_run(locks, "LOCK TABLE review IN ACCESS EXCLUSIVE MODE");
+    resume_it(b);
+    await(WAITING, 1);
+    change("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+           "WHERE datname = current_database() AND wait_event_type = 'Lock'");
+    pause_it(b);
+    writ_sql_rollback(locks);
+    writ_sql_close(locks);
+    b->kit.ledger->fleet.again_us = INT64_MAX; /* it does not connect yet */
+    resume_it(b);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0); /* it hears of the vote, at least */
+    pause_it(b);
+    b->kit.ledger->fleet.again_us = 0;
+    resume_it(b);
+    seen.waits = false;
+    for (int i = 0; i < 200 && seen.n < 2; i++) {
+        writ_kit_pass(&b->kit, WRIT_KIT_S); /* it connects again */
+        writ_kit_turn(&b->kit);
+        (void)usleep(20000);
+        (void)watch(&seen);
+    }
+    ck_assert_int_eq(seen.code, WRIT_OK);
+    ck_assert(!seen.reset);
+    ck_assert_uint_eq(seen.n, 2);
     end(a, b);
 }
 END_TEST
@@ -546,12 +706,14 @@ START_TEST(gateway_that_is_only_asked_is_ready_again)
     enum writ_ledger_state state = WRIT_LEDGER_READY;
 
     start(&a, &b);
-    change("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
-           "current_database() AND pid <> pg_backend_pid()");
+    allow_connections(false); /* a gateway that is ready again at once would not be seen refusing */
+    change_outside("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname <> "
+                   "current_database()");
     while (state == WRIT_LEDGER_READY) {
         state = writ_kit_health(&a->kit).state;
     }
     ck_assert_int_eq(state, WRIT_LEDGER_REFUSING);
+    allow_connections(true);
     while (state == WRIT_LEDGER_REFUSING) { /* as long as the server needs */
         state = writ_kit_health(&a->kit).state;
     }
@@ -900,6 +1062,9 @@ WRIT_UNIT_MAIN("fleet", cluster_starts, call_is_made_once_by_two_gateways,
     gateway_whose_name_another_one_takes_refuses_from_there_on,
     session_that_another_gateway_ends_leaves_room_for_others,
     review_that_went_on_while_a_gateway_was_paused_is_taken_whole,
+    review_that_was_redeemed_elsewhere_is_over_here,
+    review_that_opened_and_ended_elsewhere_is_at_the_same_place_here,
+    review_that_was_loaded_late_is_in_the_next_watch,
     round_that_another_gateway_continues_is_not_given_up,
     budget_of_another_gateway_is_counted_also_when_the_table_is_full,
     gateways_that_had_no_turn_for_a_lease_are_not_dead, gateway_that_is_only_asked_is_ready_again,

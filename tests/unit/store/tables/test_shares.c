@@ -118,6 +118,38 @@ START_TEST(shares_take_without_memory_is_refused)
 }
 END_TEST
 
+/* A table knows the owners of late: neither by their names in one piece nor by a part of them. */
+START_TEST(shares_take_distinguishes_owners)
+{
+    static const struct {
+        size_t tenant, agent; /* letters */
+    } owners[] = {{1, 20}, {17, 4}, {1, 4}, {1, 90}, {1, 91}, {81, 1}};
+    char letters[128];
+    struct writ_shares shares = {0};
+    struct writ_charge charges[6] = {0}, refused = {0};
+
+    memset(letters, 'a', sizeof letters);
+    ck_assert_ok(writ_shares_init(&shares, 100, NULL));
+    writ_shares_divide(&shares, 100, 1, 100); /* one for each agent */
+    for (size_t round = 0; round < 2; round++) {
+        for (size_t i = 0; i < 6; i++) {
+            ck_assert_ok(writ_shares_take(&shares, writ_view(letters, owners[i].tenant),
+                writ_view(letters, owners[i].agent), &charges[i], NULL));
+            ck_assert(writ_shares_is_of(&shares, &charges[i], writ_view(letters, owners[i].tenant),
+                writ_view(letters, owners[i].agent)));
+            ck_assert_code(writ_shares_take(&shares, writ_view(letters, owners[i].tenant),
+                               writ_view(letters, owners[i].agent), &refused, NULL),
+                WRIT_E_LIMIT);
+        }
+        for (size_t i = 0; i < 6; i++) {
+            writ_shares_release(&shares, &charges[i]);
+        }
+    }
+    ck_assert_uint_eq(shares.owners.count, 0);
+    writ_shares_wipe(&shares);
+}
+END_TEST
+
 START_TEST(shares_take_with_a_full_agent_or_tenant_is_refused)
 {
     struct writ_shares shares = {0};
@@ -150,7 +182,8 @@ START_TEST(shares_take_with_a_full_agent_or_tenant_is_refused)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("shares", shares_take_with_a_full_agent_or_tenant_is_refused,
+WRIT_UNIT_MAIN("shares", shares_take_distinguishes_owners,
+    shares_take_with_a_full_agent_or_tenant_is_refused,
     shares_take_limits_an_agent_to_a_half_and_a_tenant_to_three_quarters,
     shares_wipe_frees_unreleased_charges, shares_init_rounds_each_share_up,
     shares_keep_agents_and_tenants_apart, shares_take_without_memory_is_refused)
