@@ -724,6 +724,18 @@ writ_judge_now(const struct writ_request *request, const struct writ_decision *a
     return issued_us > now_us ? issued_us : now_us;
 }
 
+/* The ledger may have changed the record of a call with budgets, or in shadow mode: it is read. */
+static void
+count_granted(const struct writ_request *request)
+{
+    const struct writ_call *call = request->call;
+
+    if (call->verdict.reservations_n == 0 && !call->verdict.rule->shadow) {
+        writ_figures_feed_grant(request->worker->gateway->figures, call->record.leaf,
+            &call->record.decision, &call->record.extension);
+    }
+}
+
 enum writ_step
 writ_judge_bind(struct writ_request *request)
 {
@@ -742,6 +754,7 @@ writ_judge_bind(struct writ_request *request)
     call->end.refusal = WRIT_REASON_NONE;
     call->record.leaf = request->entry.decision.leaf;
     call->record.epoch = request->entry.decision.epoch;
+    count_granted(request);
     call->grant.owes = true;
     *d = call->record.decision;
     if (call->verdict.rule->shadow) { /* the record may say deny and shadow; the call runs */

@@ -3,8 +3,9 @@
  * Invariants:
  * (1) the records from `floor` up to `next` are in the figures, each once: a block that failed is
  *     read again from where it failed, not from its beginning. (2) the lock guards the figures and
- *     the progress; the reader and the calls belong to the thread. (3) a place of `calls` has a
- *     decision that was read, or none: a call that is not there is read again. */
+ *     the progress; the reader belongs to the thread. (3) a place of `calls` has what one decision
+ *     says, from its loop or from the record, or nothing: then the record is read. Who takes it out
+ *     owns it. */
 #include "gateway/state/figures_feed.h"
 
 #include "base/alloc.h"
@@ -16,15 +17,16 @@
 #define RETRY_US     INT64_C(1000000)
 #define RETRY_MOST   INT64_C(60000000)
 #define RECORD_ARENA ((size_t)64 << 20)
-#define CALLS        4096 /* decisions whose outcome is likely to be read next; a power of two */
+#define CALLS        32768 /* places; a power of two */
 
-/* What the outcome of a call takes from its decision. */
+/* What the figures take from a decision, for itself and for its outcome. */
 struct call {
     uint64_t leaf;
     bool of_run;
-    struct writ_view agent, upstream, tool; /* in `names` */
+    struct writ_view agent, upstream, tool, reason, policy;
+    struct writ_view rule; /* its only one, when that was for the caller; else empty */
     const struct writ_extension *extension; /* NULL: the call took nothing from a budget */
-    char names[];
+    char texts[];                           /* of a kept one */
 };
 
 struct writ_figures_feed {
@@ -35,7 +37,7 @@ struct writ_figures_feed {
     struct writ_background_job job;
     struct writ_reader *reader; /* the thread's, as all up to `figures` */
     struct writ_arena *arena;
-    struct call **calls; /* by leaf; NULL: none */
+    _Atomic(struct call *) *calls; /* by leaf; NULL: none */
     const atomic_bool *stop;
     uint64_t next, floor, groups;
     int64_t now_us;
@@ -55,31 +57,6 @@ job_of(void *ctx, size_t i)
 }
 
 /* ---- one record ---- */
-
-/* A caller chooses the name of a tool that no rule lists: such names are not kept apart. */
-static struct writ_view
-tool_of(const struct writ_decision *decision, struct writ_view reason)
-{
-    return writ_view_equal(reason, writ_reason_name(WRIT_REASON_TOOL_NOT_LISTED)) ||
-                   writ_view_equal(reason, writ_reason_name(WRIT_REASON_UPSTREAM_NOT_LISTED))
-               ? WRIT_LIT("")
-               : decision->tool.view;
-}
-
-/* Where several rules are named, none of them was for the caller. */
-static void
-add_rule(struct writ_figures_feed *feed, const struct writ_reader_record *record,
-    const struct writ_decision *decision, struct writ_view reason)
-{
-    struct writ_figures_point point = {
-        .kind = WRIT_FIGURES_RULE, .value = record->verdict, .tenant = record->tenant};
-
-    if (decision->policy_refs.count == 1 &&
-        !writ_view_equal(reason, writ_reason_name(WRIT_REASON_AGENT_NOT_PERMITTED))) {
-        point.reason = decision->policy_refs.items[0];
-        writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
-    }
-}
 
 /* What a call took from budgets, and gives back when it did not run. */
 static WRIT_RESULT
@@ -108,6 +85,140 @@ add_charges(struct writ_figures_feed *feed, const struct writ_reader_record *rec
                      record->is_outcome, feed->now_us);
 }
 
+/* ---- decisions ---- */
+
+/* A caller chooses the name of a tool that no rule lists: such names are not kept apart. Where
+ * several rules are named, none of them was for the caller. */
+static struct call
+call_of(uint64_t leaf, const struct writ_decision *decision, const struct writ_extension *extension)
+{
+    struct writ_view reason = writ_member_view(&extension->reason);
+    bool unlisted = writ_view_equal(reason, writ_reason_name(WRIT_REASON_TOOL_NOT_LISTED)) ||
+                    writ_view_equal(reason, writ_reason_name(WRIT_REASON_UPSTREAM_NOT_LISTED));
+    bool ruled = decision->policy_refs.count == 1 &&
+                 !writ_view_equal(reason, writ_reason_name(WRIT_REASON_AGENT_NOT_PERMITTED));
+
+    return (struct call){
+        .leaf = leaf,
+        .of_run = writ_reason_is_of_run(reason),
+        .agent = decision->agent_id.view,
+        .upstream = writ_member_view(&extension->upstream),
+        .tool = unlisted ? WRIT_LIT("") : decision->tool.view,
+        .reason = reason,
+        .policy = decision->policy_digest.view,
+        .rule = ruled ? decision->policy_refs.items[0] : WRIT_LIT(""),
+        .extension = extension->charges.count > 0 ? extension : NULL,
+    };
+}
+
+static _Atomic(struct call *) *
+place_of(struct writ_figures_feed *feed, uint64_t leaf)
+{
+    return &feed->calls[leaf & (CALLS - 1)];
+}
+
+/* Owned; NULL: its record must be read. */
+static struct call *
+take(struct writ_figures_feed *feed, uint64_t leaf)
+{
+    struct call *call = atomic_exchange(place_of(feed, leaf), NULL);
+
+    if (call != NULL && call->leaf != leaf) {
+        writ_free(call);
+        return NULL;
+    }
+    return call;
+}
+
+static void
+put(struct writ_figures_feed *feed, struct call *owned)
+{
+    writ_free(atomic_exchange(place_of(feed, owned->leaf), owned));
+}
+
+/* Without memory the record is read when it is needed; so is that of a call with budgets. */
+static void
+put_copy(struct writ_figures_feed *feed, const struct call *call)
+{
+    struct call *kept;
+    char *end;
+
+    if (call->extension != NULL) {
+        return;
+    }
+    kept = writ_alloc(sizeof *kept + call->agent.len + call->upstream.len + call->tool.len +
+                      call->reason.len + call->policy.len + call->rule.len);
+    if (kept == NULL) {
+        return;
+    }
+    *kept = *call;
+    end = kept->texts;
+    for (size_t i = 0; i < 6; i++) {
+        struct writ_view *texts[] = {
+            &kept->agent, &kept->upstream, &kept->tool, &kept->reason, &kept->policy, &kept->rule};
+
+        *texts[i] = writ_view_place(*texts[i], end);
+        end += texts[i]->len;
+    }
+    put(feed, kept);
+}
+
+void
+writ_figures_feed_grant(struct writ_figures_feed *feed, uint64_t leaf,
+    const struct writ_decision *decision, const struct writ_extension *extension)
+{
+    const struct call call = call_of(leaf, decision, extension);
+
+    put_copy(feed, &call);
+}
+
+static WRIT_RESULT
+read_decision(
+    struct writ_figures_feed *feed, uint64_t leaf, struct writ_view text, struct call *ret)
+{
+    struct writ_extension *extension = writ_arena_get(feed->arena, sizeof *extension);
+    struct writ_decision decision;
+
+    if (extension == NULL) {
+        return (writ_result){WRIT_E_NOMEM};
+    }
+    WRIT_TRY(writ_body_decision(text, feed->arena, &decision, NULL));
+    WRIT_TRY(writ_extension_read(&decision.extensions, feed->arena, extension, NULL));
+    *ret = call_of(leaf, &decision, extension);
+    return WRIT_DONE;
+}
+
+/* What the decision of a record says: `ret_kept`, or in the arena. */
+static WRIT_RESULT
+find_call(struct writ_figures_feed *feed, const struct writ_reader_record *record, struct call *ret,
+    struct call **ret_kept)
+{
+    struct writ_view text = record->body;
+
+    *ret_kept = take(feed, record->decision_leaf);
+    if (*ret_kept != NULL) {
+        *ret = **ret_kept;
+        return WRIT_DONE;
+    }
+    if (record->is_outcome) {
+        WRIT_TRY(writ_reader_record(feed->reader, record->decision_leaf, feed->arena, &text, NULL));
+    }
+    return read_decision(feed, record->decision_leaf, text, ret);
+}
+
+/* For its outcome, which is likely to be read soon. */
+static void
+keep_call(struct writ_figures_feed *feed, const struct call *call, struct call *kept)
+{
+    if (kept != NULL) {
+        put(feed, kept);
+    } else {
+        put_copy(feed, call);
+    }
+}
+
+/* ---- records ---- */
+
 /* A record without a digest of a policy is whole: it is missing in the history alone. */
 static WRIT_RESULT
 add_policy(struct writ_figures_feed *feed, const struct writ_reader_record *record,
@@ -119,117 +230,30 @@ add_policy(struct writ_figures_feed *feed, const struct writ_reader_record *reco
     return result.code == WRIT_E_NOMEM ? result : WRIT_DONE;
 }
 
-/* ---- calls whose outcome comes ---- */
-
-static struct call **
-place_of(struct writ_figures_feed *feed, uint64_t leaf)
-{
-    return &feed->calls[leaf & (CALLS - 1)];
-}
-
-static void
-forget(struct call **place)
-{
-    writ_free(*place);
-    *place = NULL;
-}
-
-/* Without memory its outcome reads the decision again. */
-static void
-remember(struct writ_figures_feed *feed, const struct call *call)
-{
-    struct call **place = place_of(feed, call->leaf), *kept;
-    const struct writ_view *from[] = {&call->agent, &call->upstream, &call->tool};
-
-    forget(place);
-    if (call->extension != NULL) {
-        return;
-    }
-    kept = writ_alloc(sizeof *kept + call->agent.len + call->upstream.len + call->tool.len);
-    if (kept != NULL) {
-        struct writ_view *to[] = {&kept->agent, &kept->upstream, &kept->tool};
-        char *end = kept->names;
-
-        *kept = *call;
-        for (size_t i = 0; i < 3; i++) {
-            *to[i] = writ_view_place(*from[i], end);
-            end += from[i]->len;
-        }
-        *place = kept;
-    }
-}
-
-/* ---- decisions and outcomes ---- */
-
-static WRIT_RESULT
-read_decision(struct writ_figures_feed *feed, struct writ_view text, struct writ_decision *decision,
-    struct writ_view *ret_reason, struct call *ret)
-{
-    struct writ_extension *extension = writ_arena_get(feed->arena, sizeof *extension);
-
-    if (extension == NULL) {
-        return (writ_result){WRIT_E_NOMEM};
-    }
-    WRIT_TRY(writ_body_decision(text, feed->arena, decision, NULL));
-    WRIT_TRY(writ_extension_read(&decision->extensions, feed->arena, extension, NULL));
-    *ret_reason = writ_member_view(&extension->reason);
-    ret->of_run = writ_reason_is_of_run(*ret_reason);
-    ret->agent = decision->agent_id.view;
-    ret->upstream = writ_member_view(&extension->upstream);
-    ret->tool = tool_of(decision, *ret_reason);
-    ret->extension = extension->charges.count > 0 ? extension : NULL;
-    return WRIT_DONE;
-}
-
-/* What was read of a record, before the lock is taken. */
-struct reading {
-    struct writ_decision decision; /* of a decision */
-    struct writ_view reason;
-    struct call call;
-    struct call **known; /* the place that the call of an outcome is from; NULL: it was read */
-};
-
-static WRIT_RESULT
-read_record(
-    struct writ_figures_feed *feed, const struct writ_reader_record *record, struct reading *ret)
-{
-    struct call **place = place_of(feed, record->decision_leaf);
-    struct writ_view text = record->body;
-
-    if (record->is_outcome && *place != NULL && (*place)->leaf == record->decision_leaf) {
-        ret->call = **place;
-        ret->known = place;
-        return WRIT_DONE;
-    }
-    if (record->is_outcome) {
-        WRIT_TRY(writ_reader_record(feed->reader, record->decision_leaf, feed->arena, &text, NULL));
-    }
-    ret->call.leaf = record->decision_leaf;
-    WRIT_TRY(read_decision(feed, text, &ret->decision, &ret->reason, &ret->call));
-    if (!record->is_outcome) {
-        remember(feed, &ret->call);
-    }
-    return WRIT_DONE;
-}
-
 static WRIT_RESULT
 add_decision(struct writ_figures_feed *feed, const struct writ_reader_record *record,
-    const struct reading *reading)
+    const struct call *call)
 {
-    const struct writ_figures_point point = {
+    struct writ_figures_point point = {
         .kind = WRIT_FIGURES_DECISION,
         .value = record->verdict,
         .tenant = record->tenant,
-        .agent = reading->call.agent,
-        .upstream = reading->call.upstream,
-        .tool = reading->call.tool,
-        .reason = reading->reason,
+        .agent = call->agent,
+        .upstream = call->upstream,
+        .tool = call->tool,
+        .reason = call->reason,
     };
 
     writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
-    add_rule(feed, record, &reading->decision, reading->reason);
-    WRIT_TRY(add_policy(feed, record, reading->decision.policy_digest.view));
-    return add_charges(feed, record, &reading->call);
+    if (call->rule.len > 0) {
+        point = (struct writ_figures_point){.kind = WRIT_FIGURES_RULE,
+            .value = record->verdict,
+            .tenant = record->tenant,
+            .reason = call->rule};
+        writ_figures_add(feed->figures, &point, record->time_us, feed->now_us);
+    }
+    WRIT_TRY(add_policy(feed, record, call->policy));
+    return add_charges(feed, record, call);
 }
 
 static WRIT_RESULT
@@ -257,13 +281,12 @@ add_outcome(struct writ_figures_feed *feed, const struct writ_reader_record *rec
 
 static WRIT_RESULT
 add_record(struct writ_figures_feed *feed, const struct writ_reader_record *record,
-    const struct reading *reading)
+    const struct call *call)
 {
-    if (reading->call.of_run) {
+    if (call->of_run) {
         return WRIT_DONE;
     }
-    return record->is_outcome ? add_outcome(feed, record, &reading->call)
-                              : add_decision(feed, record, reading);
+    return record->is_outcome ? add_outcome(feed, record, call) : add_decision(feed, record, call);
 }
 
 /* keeps (1) */
@@ -271,14 +294,14 @@ static bool
 take_record(void *ctx, const struct writ_reader_record *record)
 {
     struct writ_figures_feed *feed = ctx;
-    struct reading reading = {0};
-    writ_result result;
+    struct call call, *kept = NULL;
+    writ_result found, result;
 
     writ_arena_reset(feed->arena);
-    result = read_record(feed, record, &reading);
+    result = found = find_call(feed, record, &call, &kept);
     writ_background_lock(feed->thread);
-    if (writ_is_ok(result)) {
-        result = add_record(feed, record, &reading);
+    if (writ_is_ok(found)) {
+        result = add_record(feed, record, &call);
     }
     if (!writ_is_ok(result)) {
         feed->progress.lost++;
@@ -290,8 +313,10 @@ take_record(void *ctx, const struct writ_reader_record *record)
         feed->next = record->leaf + 1;
     }
     writ_background_unlock(feed->thread);
-    if (reading.known != NULL) {
-        forget(reading.known);
+    if (writ_is_ok(found) && !record->is_outcome && record->granted) {
+        keep_call(feed, &call, kept);
+    } else {
+        writ_free(kept);
     }
     return !atomic_load(feed->stop);
 }
@@ -408,7 +433,7 @@ writ_figures_feed_free(struct writ_figures_feed *feed)
     writ_reader_close(feed->reader);
     writ_arena_free(feed->arena);
     for (size_t i = 0; feed->calls != NULL && i < CALLS; i++) {
-        writ_free(feed->calls[i]);
+        writ_free(atomic_load(&feed->calls[i]));
     }
     writ_free(feed->calls);
     writ_figures_free(feed->figures);
@@ -439,7 +464,7 @@ writ_figures_feed_new(const char *path, struct writ_ledger *ledger, const struct
     feed->clock = clock;
     feed->back_us = window_us > WRIT_FIGURES_LONGEST_US ? window_us : WRIT_FIGURES_LONGEST_US;
     feed->arena = writ_arena_new(RECORD_ARENA);
-    feed->calls = writ_alloc(CALLS * sizeof(struct call *));
+    feed->calls = writ_alloc(CALLS * sizeof *feed->calls);
     if (feed->arena == NULL || feed->calls == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the figures of the page");
     }

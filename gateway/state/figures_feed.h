@@ -1,9 +1,10 @@
 /* figures_feed.h - keeps the figures (figures.h) equal to the ledger.
  *
- * A thread with a reader of its own reads new records once a second, and, after a start, the
- * earlier ones backwards, block by block, until it has a week. So no request reads records, nothing
- * is stored beside the ledger, and the last hour is right first. Durations of commits are not in
- * the ledger: they begin with the process. */
+ * A thread with a reader of its own reads new records once a second (what a decision says it has
+ * from the loop that granted it, as far as that is there), and, after a start, the earlier ones
+ * backwards, block by block, until it has a week. So no request reads records, nothing is stored
+ * beside the ledger, and the last hour is right first. Durations of commits are not in the ledger:
+ * they begin with the process. */
 #ifndef WRIT_GATEWAY_FIGURES_FEED_H
 #define WRIT_GATEWAY_FIGURES_FEED_H
 
@@ -33,6 +34,11 @@ WRIT_RESULT writ_figures_feed_new(const char *path, struct writ_ledger *ledger,
     struct writ_err *err);
 /** Ends the thread before. NULL is permitted. */
 void writ_figures_feed_free(struct writ_figures_feed *feed);
+
+/** Any thread: the decision with that leaf, as it was recorded, so that its record need not be read
+ * for the figures. Copied. A decision that is not given is read, once a second with the others. */
+void writ_figures_feed_grant(struct writ_figures_feed *feed, uint64_t leaf,
+    const struct writ_decision *decision, const struct writ_extension *extension);
 
 /** As writ_figures_each; from any thread, which may wait for a moment: not on a loop. */
 void writ_figures_feed_each(struct writ_figures_feed *feed, enum writ_figures_span span,
