@@ -120,7 +120,7 @@ make_value(const struct writ_json *value, json_t **ret, struct writ_err *err)
         made = make_number(value);
         break;
     case WRIT_JSON_STRING:
-        made = json_stringn(value->ptr, value->len);
+        made = json_stringn(writ_json_string(value).ptr, writ_json_string(value).len);
         break;
     case WRIT_JSON_ARRAY:
         WRIT_TRY(make_array(value, &made, err));
