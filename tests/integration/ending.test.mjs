@@ -24,6 +24,17 @@ const setUp = async (t, options = {}, rule = RULE, top = {}) => {
   return { up, gw };
 };
 
+/** Sends a call; its answer is read when the caller reads it. */
+async function callUnread(gw) {
+  const s = await openSession(gw), body = s.callMessage('up__pay', { n: 1 });
+  const request = http.request(gw.origin + s.path, { method: 'POST', agent: false, headers: s.headers(body) });
+  request.on('error', () => {}).end(JSON.stringify(body));
+  const [answer] = await once(request, 'response');
+  await until(() => gw.decisions()[0] && gw.show(gw.decisions()[0].decision_id).outcome, 'the outcome');
+  return answer.on('error', () => {});
+}
+const LONG = 'y'.repeat(9_000_000); // more than two sockets hold
+
 /** Each begins an operation, gives an event to wait for, and says how it ends. */
 const CASES = {
   'a call of which nothing comes': async (t) => {
@@ -83,6 +94,11 @@ const CASES = {
     await until(() => gw.decisions().length > 0);
     return { gw, answer, told: 'upstream_failed', outcome: 'error' };
   },
+  'an answer that its client does not read': async (t) => {
+    const { gw } = await setUp(t, { onCall: (a) => a.text(LONG) });
+    await callUnread(gw);
+    return { gw, outcome: 'executed' };
+  },
   'a ledger that another process has locked': async (t) => {
     const { up, gw } = await setUp(t, {}, RULE, { ledger: { busy_timeout: '60s' } });
     const caller = await openSession(gw);
@@ -137,24 +153,19 @@ test('a message that arrived before the stop has its answer: no upstream stops b
 });
 
 test('an answer that its client is reading comes whole, also when the stop begins before its end', async (t) => {
-  const told = 'y'.repeat(9_000_000); // more than two sockets hold
   for (const stream of [false, true]) {
     const { up, gw } = await setUp(t);
     up.onCall = (call) => {
-      const result = { jsonrpc: '2.0', id: call.id, result: { content: [{ type: 'text', text: told }] } };
+      const result = { jsonrpc: '2.0', id: call.id, result: { content: [{ type: 'text', text: LONG }] } };
       if (!stream) return call.json(result);
       const events = call.stream();
       events.send(result);
       return events.end();
     };
-    const s = await openSession(gw), body = s.callMessage('up__pay', { n: 1 });
-    const request = http.request(gw.origin + s.path, { method: 'POST', agent: false, headers: s.headers(body) });
-    request.end(JSON.stringify(body));
-    const [answer] = await once(request, 'response');
-    await until(() => gw.decisions()[0] && gw.show(gw.decisions()[0].decision_id).outcome, 'the outcome');
+    const answer = await callUnread(gw);
     const ended = gw.stop();
     await until(() => fetch(gw.origin).then(() => false, () => true), 'new connections to be refused');
-    assert.ok((await text(answer)).includes(`"${told}"`));
+    assert.ok((await text(answer)).includes(`"${LONG}"`));
     assert.deepEqual(await ended, { code: 0, signal: null });
     gw.verify();
   }
