@@ -156,26 +156,14 @@ writ_notify_stop(struct writ_notify *notify, bool pulled, const struct writ_kill
 
 /* ---- reviews; under the lock */
 
-/* False: it cannot be computed. */
-static bool
-tag_of(struct writ_view id, struct writ_tag *ret)
-{
-    struct writ_digest digest;
-
-    if (!writ_is_ok(writ_digest_bytes(id, &digest, NULL))) {
-        return false;
-    }
-    *ret = writ_tag_of(&digest);
-    return true;
-}
-
 static struct known *
 find(struct writ_notify *notify, struct writ_view id)
 {
     struct writ_tag tag;
 
-    return tag_of(id, &tag) ? WRIT_MAP_OF(writ_map_find(&notify->by_id, tag), struct known, by_id)
-                            : NULL;
+    return writ_is_ok(writ_tag_name(id, &tag, NULL))
+               ? WRIT_MAP_OF(writ_map_find(&notify->by_id, tag), struct known, by_id)
+               : NULL;
 }
 
 static void
@@ -192,7 +180,7 @@ opened(struct writ_notify *notify, const struct writ_review_told *told)
     struct known *known = writ_alloc(sizeof *known);
     struct writ_tag tag;
 
-    if (known == NULL || !tag_of(told->review.id, &tag)) {
+    if (known == NULL || !writ_is_ok(writ_tag_name(told->review.id, &tag, NULL))) {
         writ_free(known);
         writ_metrics_count(notify->shard, WRIT_COUNTER_NOTICES_DROPPED, 1);
         return;

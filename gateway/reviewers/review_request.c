@@ -20,18 +20,6 @@
 
 /* ---- life */
 
-static bool
-tag_of(struct writ_view id, struct writ_tag *ret)
-{
-    struct writ_digest digest;
-
-    if (!writ_is_ok(writ_digest_bytes(id, &digest, NULL))) {
-        return false;
-    }
-    *ret = writ_tag_of(&digest);
-    return true;
-}
-
 /* Those that are over are hidden by a newer one. */
 struct writ_review_request *
 writ_review_request_find(const struct writ_reviewer *reviewer, struct writ_view id)
@@ -39,7 +27,7 @@ writ_review_request_find(const struct writ_reviewer *reviewer, struct writ_view 
     struct writ_review_request *request = NULL;
     struct writ_tag tag;
 
-    if (tag_of(id, &tag)) {
+    if (writ_is_ok(writ_tag_name(id, &tag, NULL))) {
         request =
             WRIT_MAP_OF(writ_map_find(&reviewer->by_id, tag), struct writ_review_request, by_id);
     }
@@ -65,7 +53,7 @@ writ_review_request_new(struct writ_reviewer *reviewer, struct writ_view id)
         *request = (struct writ_review_request){
             .reviewer = reviewer, .own = own, .id = writ_view_copy(id, own)};
     }
-    if (request == NULL || request->id.ptr == NULL || !tag_of(id, &tag)) {
+    if (request == NULL || request->id.ptr == NULL || !writ_is_ok(writ_tag_name(id, &tag, NULL))) {
         writ_arena_free(own);
         return NULL;
     }

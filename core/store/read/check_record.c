@@ -280,16 +280,6 @@ call_free(struct writ_check *v, struct call *call)
     writ_free(call);
 }
 
-static WRIT_RESULT
-id_tag(struct writ_check *v, struct writ_view id, struct writ_tag *ret)
-{
-    struct writ_digest digest;
-
-    WRIT_TRY(writ_digest_bytes(id, &digest, v->err));
-    *ret = writ_tag_of(&digest);
-    return WRIT_DONE;
-}
-
 /* The decision of that id, when it has no outcome; only with an archive, else NULL. */
 static WRIT_RESULT
 find_named(struct writ_check *v, struct writ_view id, struct call **ret)
@@ -298,7 +288,7 @@ find_named(struct writ_check *v, struct writ_view id, struct call **ret)
 
     *ret = NULL;
     if (v->archive != NULL && id.len > 0) {
-        WRIT_TRY(id_tag(v, id, &tag));
+        WRIT_TRY(writ_tag_name(id, &tag, v->err));
         *ret = WRIT_MAP_OF(writ_map_find(&v->ids, tag), struct call, by_id);
     }
     return WRIT_DONE;
@@ -415,7 +405,7 @@ await_outcome(struct writ_check *v, struct run *run, const struct claimed *claim
     call->granted = granted;
     call->claimed = *claimed;
     if (v->archive != NULL) {
-        writ_result tagged = id_tag(v, v->row.decision_id, &call->by_id.tag);
+        writ_result tagged = writ_tag_name(v->row.decision_id, &call->by_id.tag, v->err);
 
         if (!writ_is_ok(tagged)) {
             writ_free(call);

@@ -27,10 +27,7 @@ story_free(struct writ_check *v, struct told *told)
 static WRIT_RESULT
 look_up(struct writ_check *v, struct writ_view id, struct writ_tag *tag, struct told **ret)
 {
-    struct writ_digest digest;
-
-    WRIT_TRY(writ_digest_bytes(id, &digest, v->err));
-    *tag = writ_tag_of(&digest);
+    WRIT_TRY(writ_tag_name(id, tag, v->err));
     *ret = WRIT_MAP_OF(writ_map_find(&v->told, *tag), struct told, by_id);
     return WRIT_DONE;
 }

@@ -31,16 +31,6 @@ writ_delegations_wipe(struct writ_delegations *delegations)
     writ_map_wipe(&delegations->by_voter);
 }
 
-static WRIT_RESULT
-tag_of(struct writ_view name, struct writ_tag *ret, struct writ_err *err)
-{
-    struct writ_digest digest;
-
-    WRIT_TRY(writ_digest_bytes(name, &digest, err));
-    *ret = writ_tag_of(&digest);
-    return WRIT_DONE;
-}
-
 WRIT_RESULT
 writ_delegations_copy(const struct writ_delegation *from, struct writ_arena *arena,
     struct writ_delegation *ret, struct writ_err *err)
@@ -95,10 +85,10 @@ writ_delegations_add(struct writ_delegations *delegations, const struct writ_del
                                        : make(delegation, arena, &delegated, err);
 
     if (writ_is_ok(result)) {
-        result = tag_of(delegation->id, &id, err);
+        result = writ_tag_name(delegation->id, &id, err);
     }
     if (writ_is_ok(result)) {
-        result = tag_of(delegation->voter, &voter, err);
+        result = writ_tag_name(delegation->voter, &voter, err);
     }
     if (!writ_is_ok(result)) {
         writ_arena_free(arena);
@@ -157,7 +147,7 @@ writ_delegations_find(const struct writ_delegations *delegations, struct writ_vi
     struct writ_tag tag;
     struct writ_map_node *node;
 
-    if (!writ_is_ok(tag_of(id, &tag, NULL))) {
+    if (!writ_is_ok(writ_tag_name(id, &tag, NULL))) {
         return NULL;
     }
     node = writ_map_find(&delegations->by_id, tag);
@@ -184,7 +174,7 @@ writ_delegations_of(const struct writ_delegations *delegations, struct writ_view
 {
     struct writ_tag tag;
 
-    return writ_is_ok(tag_of(voter, &tag, NULL))
+    return writ_is_ok(writ_tag_name(voter, &tag, NULL))
                ? first_of(writ_map_find(&delegations->by_voter, tag), voter)
                : NULL;
 }

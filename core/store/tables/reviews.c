@@ -54,23 +54,13 @@ writ_reviews_init(struct writ_reviews *ret, size_t most, struct writ_err *err)
     return WRIT_DONE;
 }
 
-static WRIT_RESULT
-tag_id(struct writ_view id, struct writ_tag *ret, struct writ_err *err)
-{
-    struct writ_digest digest;
-
-    WRIT_TRY(writ_digest_bytes(id, &digest, err));
-    *ret = writ_tag_of(&digest);
-    return WRIT_DONE;
-}
-
 struct writ_reviewed *
 writ_reviews_by_id(const struct writ_reviews *reviews, struct writ_view id)
 {
     struct writ_reviewed *review;
     struct writ_tag tag;
 
-    if (!writ_is_ok(tag_id(id, &tag, NULL))) {
+    if (!writ_is_ok(writ_tag_name(id, &tag, NULL))) {
         return NULL;
     }
     review = WRIT_MAP_OF(writ_map_find(&reviews->by_id, tag), struct writ_reviewed, by_id);
@@ -143,7 +133,7 @@ writ_reviews_make(struct writ_reviews *reviews, struct writ_view id, struct writ
     struct writ_reviewed *review;
     struct writ_tag tag;
 
-    WRIT_TRY(tag_id(id, &tag, err));
+    WRIT_TRY(writ_tag_name(id, &tag, err));
     arena = writ_arena_new_small(WRIT_REVIEWS_ARENA);
     review = arena != NULL ? writ_arena_get(arena, sizeof *review) : NULL;
     if (review == NULL) {

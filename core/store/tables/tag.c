@@ -42,6 +42,16 @@ writ_tag_equal(struct writ_tag a, struct writ_tag b)
 }
 
 WRIT_RESULT
+writ_tag_name(struct writ_view name, struct writ_tag *ret, struct writ_err *err)
+{
+    struct writ_digest digest;
+
+    WRIT_TRY(writ_digest_bytes(name, &digest, err));
+    *ret = writ_tag_of(&digest);
+    return WRIT_DONE;
+}
+
+WRIT_RESULT
 writ_tag_intent(struct writ_view tenant, struct writ_view intent_ref,
     struct writ_view idempotency_key, struct writ_tag *ret, struct writ_err *err)
 {

@@ -23,6 +23,8 @@ void writ_tag_put(struct writ_tag tag, uint8_t ret[WRIT_TAG_BYTES]);
 struct writ_tag writ_tag_read(const uint8_t bytes[WRIT_TAG_BYTES]);
 bool writ_tag_equal(struct writ_tag a, struct writ_tag b);
 
+/** The tag of a name or an id. WRIT_E_CRYPTO. */
+WRIT_RESULT writ_tag_name(struct writ_view name, struct writ_tag *ret, struct writ_err *err);
 /** The tag of an intent, from its tenant, intent_ref and idempotency key. WRIT_E_CRYPTO. */
 WRIT_RESULT writ_tag_intent(struct writ_view tenant, struct writ_view intent_ref,
     struct writ_view idempotency_key, struct writ_tag *ret, struct writ_err *err);

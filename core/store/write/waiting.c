@@ -121,16 +121,6 @@ read_decision_of(struct writ_ledger *ledger, const struct writ_wait *wait, struc
     return result;
 }
 
-static WRIT_RESULT
-tag_key(struct writ_view key, struct writ_tag *ret)
-{
-    struct writ_digest digest;
-
-    WRIT_TRY(writ_digest_bytes(key, &digest, NULL));
-    *ret = writ_tag_of(&digest);
-    return WRIT_DONE;
-}
-
 /* Reads the decision of each wait once, however often such a call is looked up. */
 static WRIT_RESULT
 learn_key(struct writ_ledger *ledger, struct writ_wait *wait, struct writ_arena *arena)
@@ -141,7 +131,7 @@ learn_key(struct writ_ledger *ledger, struct writ_wait *wait, struct writ_arena 
         return WRIT_DONE;
     }
     WRIT_TRY(read_decision_of(ledger, wait, arena, &decision));
-    WRIT_TRY(tag_key(decision.idempotency_key.view, &wait->key));
+    WRIT_TRY(writ_tag_name(decision.idempotency_key.view, &wait->key, NULL));
     wait->keyed = true;
     return WRIT_DONE;
 }
@@ -175,7 +165,7 @@ find(struct writ_ledger *ledger, const struct writ_entry_waiting *w, struct writ
     struct writ_wait *other = NULL;
 
     for (size_t i = 0; i < w->keys_n; i++) {
-        WRIT_TRY(tag_key(w->keys[i], &keys[i]));
+        WRIT_TRY(writ_tag_name(w->keys[i], &keys[i], NULL));
     }
     for (; node != NULL; node = writ_map_hidden(node)) {
         struct writ_wait *wait = WRIT_MAP_OF(node, struct writ_wait, by_name);
