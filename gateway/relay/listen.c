@@ -19,18 +19,6 @@ is_merged(const struct writ_merged_stream *merged)
 
 /* ---- the acknowledgement ---- */
 
-static bool
-has_item(const struct writ_json *array, const struct writ_json *wanted)
-{
-    WRIT_JSON_EACH(item, array)
-    {
-        if (writ_json_equal(item, wanted)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The first source that grants the member; of an array, the item. */
 static const struct writ_json *
 granted(
@@ -38,8 +26,7 @@ granted(
 {
     for (size_t i = 0; i < merged->n; i++) {
         const struct writ_json *value = writ_json_get(merged->sources[i].granted, name);
-        if (value != NULL &&
-            (item == NULL || (writ_json_type(value) == WRIT_JSON_ARRAY && has_item(value, item)))) {
+        if (value != NULL && (item == NULL || writ_json_has(value, item))) {
             return value;
         }
     }

@@ -53,18 +53,6 @@ writ_approval_annotated(const struct writ_approval *approval, const unsigned *sa
 
 /* ---- a call */
 
-static bool
-is_one_of(const struct writ_json *value, const struct writ_json *list)
-{
-    WRIT_JSON_EACH(item, list)
-    {
-        if (writ_json_equal(value, item)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether a constraint that does not hold is a statement about the value, or only about its
  * type. */
 static bool
@@ -85,7 +73,7 @@ is_clear(const struct writ_constraint *c, const struct writ_json *value)
     case WRIT_OP_NE:
         return writ_json_equal(value, c->value.json);
     case WRIT_OP_NOT_IN:
-        return is_one_of(value, c->value.json);
+        return writ_json_has(c->value.json, value);
     case WRIT_OP_LT:
     case WRIT_OP_LE:
     case WRIT_OP_GT:

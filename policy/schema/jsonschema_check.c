@@ -153,18 +153,6 @@ types_of(const struct writ_json *value)
 }
 
 static bool
-is_listed(const struct writ_json *values, const struct writ_json *value)
-{
-    WRIT_JSON_EACH(one, values)
-    {
-        if (writ_json_equal(one, value)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool
 holds_any_type(const struct under *u)
 {
     const struct writ_keyword_rule *rule = u->rule;
@@ -172,7 +160,7 @@ holds_any_type(const struct under *u)
     if (rule->types != 0 && (rule->types & types_of(u->value)) == 0) {
         return fails(u, "type");
     }
-    if (rule->one_of_values != NULL && !is_listed(rule->one_of_values, u->value)) {
+    if (rule->one_of_values != NULL && !writ_json_has(rule->one_of_values, u->value)) {
         return fails(u, "enum");
     }
     return rule->constant == NULL || writ_json_equal(rule->constant, u->value) || fails(u, "const");

@@ -261,6 +261,21 @@ writ_json_equal(const struct writ_json *a, const struct writ_json *b)
     return false;
 }
 
+bool
+writ_json_has(const struct writ_json *array, const struct writ_json *value)
+{
+    if (writ_json_type(array) != WRIT_JSON_ARRAY) {
+        return false;
+    }
+    WRIT_JSON_EACH(element, array)
+    {
+        if (writ_json_equal(element, value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool
 has_bytes(const struct writ_json *node)
 {

@@ -246,6 +246,8 @@ WRIT_RESULT writ_json_integer(
 /** True when both have the same value: numbers by their doubles, objects without regard to member
  * order. NULL equals only NULL. */
 bool writ_json_equal(const struct writ_json *a, const struct writ_json *b);
+/** Whether an array has an element of that value. False for anything else. */
+bool writ_json_has(const struct writ_json *array, const struct writ_json *value);
 
 /** A deep copy in `arena` that needs neither the text nor the arena of `value`; NULL without
  * memory.

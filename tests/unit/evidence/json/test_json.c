@@ -629,6 +629,10 @@ START_TEST(json_equal_compares_values_and_not_spelling)
     }
     ck_assert(writ_json_equal(NULL, NULL));
     ck_assert(!writ_json_equal(NULL, json("null")));
+    ck_assert(writ_json_has(json("[\"b\",{\"x\":1.0}]"), json("{\"x\":1}")));
+    ck_assert(!writ_json_has(json("[\"b\",[1]]"), json("1")));
+    ck_assert(!writ_json_has(json("{\"b\":1}"), json("\"b\"")));
+    ck_assert(!writ_json_has(NULL, json("1")));
 }
 END_TEST
 
