@@ -1,8 +1,9 @@
 // plot.mjs - the plot of the report, as SVG text: two panels of bars, whiskers from least to most.
 
-const COLOURS = { nginx: '#8a8f98', pass: '#2f6fb0', governed: '#c2571a', traced: '#7a4fa3' };
+const COLOURS = { nginx: '#8a8f98', pass: '#2f6fb0', governed: '#c2571a', traced: '#7a4fa3', floor_pass: '#9cc3e6',
+  floor: '#eab48f' };
 const NAMES = { nginx: 'nginx', pass: 'gateway, passing', governed: 'gateway, governing',
-  traced: 'gateway, governing, with telemetry' };
+  traced: 'gateway, governing, with telemetry', floor_pass: 'the least, passing', floor: 'the least, governing' };
 const PANEL = { width: 420, height: 260, left: 50, top: 40, gap: 40 };
 
 // A round number of at least `value`, and the number of steps to it.

@@ -59,6 +59,8 @@ const mib = kib => (kib / 1024).toFixed(1);
 
 const NAMES = {
   nginx: 'nginx',
+  floor_pass: 'the least, passing',
+  floor: 'the least, governing',
   pass: 'gateway, passing',
   governed: 'gateway, governing',
   twin_pass: 'two loops, passing',

@@ -10,7 +10,7 @@ import {
   writeFileSync, writeSync,
 } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { markdown, spread, summary } from './report.mjs';
@@ -22,11 +22,14 @@ const root = resolve(import.meta.dirname, '..');
 // The measurements of each server: `was` is the program of --against, `traced` the same as `writ` with telemetry,
 // `large` the same with bodies of 762 bytes and results of 2 KB, `followed` that with rules about where values come from,
 // `twin` the same with two loops on both processors, `shared` the same with its ledger on PostgreSQL, which `second` and
-// `third` share: `pair` and `trio` measure two and three at once.
+// `third` share: `pair` and `trio` measure two and three at once. `floor_pass` and `floor` are the program of floor.c,
+// without and with its log.
 const TARGETS = {
   nginx: { server: 'nginx' },
+  floor_pass: { server: 'floor_pass' },
   pass: { server: 'writ' },
   twin_pass: { server: 'twin' },
+  floor: { server: 'floor', governed: true },
   governed: { server: 'writ', governed: true },
   twin: { server: 'twin', governed: true },
   traced: { server: 'traced', governed: true },
@@ -39,6 +42,8 @@ const TARGETS = {
   was_governed: { server: 'was', governed: true },
 };
 const LARGE = ['large', 'followed']; // gateways of large calls
+const FLOORS = ['floor_pass', 'floor'];
+const FLOOR_POOL = 12 * 1024 + 10240; // the default of limits.header, and POOL_EXTRA of gateway/listener/daemon.c
 const SHARED = ['shared', 'second', 'third']; // gateways of one ledger
 const STORES = { sqlite: 'nginx,pass,governed', postgresql: 'nginx,governed,shared,pair' }; // their targets
 // PostgreSQL's own defaults, in place of those of a test
@@ -79,7 +84,8 @@ const { values: options } = parseArgs({
 });
 if (options.help) {
   console.log('usage: bench/run [--quick] [--rounds=7] [--seconds=3] [--connections=1,16,64,256]\n' +
-    '    [--store=sqlite|postgresql] [--targets=nginx,pass,governed,twin_pass,twin,traced,large,followed,shared,pair,trio]\n' +
+    '    [--store=sqlite|postgresql] [--targets=nginx,pass,governed,twin_pass,twin,traced,large,followed,\n' +
+    '        shared,pair,trio,floor_pass,floor]\n' +
     '    [--share=PERCENT] [--open=PERCENT]\n' +
     '    [--core=0] [--writ=PROGRAM] [--against=PROGRAM] [--out=bench] [--work=build]');
   process.exit(0);
@@ -104,14 +110,19 @@ const targets = [...named, ...compared.map(target => `was_${target}`)];
 const core = Number(options.core);
 const otherCore = cpus().length > 1 ? (core === 0 ? 1 : 0) : core;
 const TWIN = 'twin'; // on both
-const openLoad = join(dirname(resolve(options.writ)), 'bench/open_load');
+const beside = program => join(dirname(resolve(options.writ)), 'bench', program);
+const openLoad = beside('open_load');
+const floor = beside('floor');
 if (targets.some(target => TARGETS[target].server === TWIN) && !options.share) {
   console.error('bench/run: twin needs --share: the load has the rest of the processors');
   process.exit(2);
 }
-if (options.open && !existsSync(openLoad)) {
-  console.error(`bench/run: ${openLoad} does not exist: build the target open_load`);
-  process.exit(2);
+const needed = [options.open && openLoad, targets.some(target => FLOORS.includes(target)) && floor].filter(Boolean);
+for (const program of needed) {
+  if (!existsSync(program)) {
+    console.error(`bench/run: ${program} does not exist: build the target ${basename(program)}`);
+    process.exit(2);
+  }
 }
 
 const sleep = ms => new Promise(done => setTimeout(done, ms));
@@ -190,6 +201,12 @@ function startNginx(work, name, onCore, http) {
   const file = join(work, `${name}.conf`);
   writeFileSync(file, nginxConf(work, name, http));
   return start(name, onCore, ['nginx', '-p', work, '-e', 'stderr', '-c', file], work);
+}
+
+function startFloor(work, ports, server) {
+  const argv = [floor, String(ports[server]), String(ports.upstream), `--pool=${FLOOR_POOL}`];
+  if (server === 'floor') argv.push(`--log=${join(work, 'floor.records')}`);
+  return start(server, core, argv, work);
 }
 
 // Twenty tools with five constraints each; the measured call names one in the middle.
@@ -360,9 +377,11 @@ function signatureUs() {
   return 1e6 / signs;
 }
 
+const isGateway = server => server !== 'nginx' && !FLOORS.includes(server);
+
 // A refusal has status 200 too, so the gateway's own counter of allowed calls tells which ones were governed.
 async function counters(ports, server) {
-  if (server === 'nginx') return null;
+  if (!isGateway(server)) return null;
   const text = await (await fetch(`http://127.0.0.1:${ports[`${server}_admin`]}/metrics`)).text();
   const get = name => Number((text.match(new RegExp(`^${name} (\\S+)$`, 'm')) ?? [0, 0])[1]);
   return {
@@ -383,7 +402,8 @@ function checkCounters(target, got, before, after) {
   if (got.errors > 0) {
     throw new Error(`${target}: ${got.errors} of ${got.requests} requests failed`);
   }
-  if (server !== 'nginx' && grown('sent') < got.requests) {
+  if (!isGateway(server)) return;
+  if (grown('sent') < got.requests) {
     throw new Error(`${target}: ${got.requests} answers, ${grown('sent')} sent upstream`);
   }
   if (server === 'traced' && (grown('lost') > 0 || grown('told') < got.requests)) {
@@ -478,6 +498,7 @@ async function main() {
     shared: await reservePort(), shared_admin: await reservePort(),
     second: await reservePort(), second_admin: await reservePort(),
     third: await reservePort(), third_admin: await reservePort(),
+    floor_pass: await reservePort(), floor: await reservePort(),
   };
   const about_ = about();
   try {
@@ -485,7 +506,8 @@ async function main() {
     writeFileSync(join(work, 'large.json'),
       callBody(LARGE_BODY_BYTES, { _meta: { 'io.writ/boundaryId': 'run-00000000' } }));
     writeFileSync(join(work, 'list.json'), listBody());
-    startNginx(work, 'upstream', otherCore, `server { listen 127.0.0.1:${ports.upstream};
+    // no connection that is idle in the turns of the other targets is closed just when a request takes it
+    startNginx(work, 'upstream', otherCore, `server { listen 127.0.0.1:${ports.upstream}; keepalive_timeout 1h;
       client_max_body_size 64m; default_type application/json; location / { return 200 '${ANSWER}'; }
       location /large { return 200 '${LARGE_ANSWER.replaceAll('\\', '\\\\')}'; } }`);
     const pids = {
@@ -497,6 +519,9 @@ async function main() {
     };
     for (const server of ['traced', TWIN, ...LARGE]) {
       if (targets.some(target => TARGETS[target].server === server)) pids[server] = startGateway(work, options.writ, ports, server, token);
+    }
+    for (const server of FLOORS.filter(name => targets.includes(name))) {
+      pids[server] = startFloor(work, ports, server);
     }
     const members = SHARED.filter(server => targets.some(target => serversOf(target).includes(server)));
     if (members.length > 0) {
@@ -511,9 +536,9 @@ async function main() {
     }
     if (options.against) pids.was = startGateway(work, options.against, ports, 'was', token);
     await waitUntil(`http://127.0.0.1:${ports.upstream}/`, 'upstream');
-    await waitUntil(`http://127.0.0.1:${ports.nginx}/`, 'nginx');
-    for (const server of Object.keys(pids).filter(name => name !== 'nginx')) {
-      await waitUntil(`http://127.0.0.1:${ports[`${server}_admin`]}/readyz`, server);
+    for (const server of Object.keys(pids)) {
+      const at = isGateway(server) ? `${ports[`${server}_admin`]}/readyz` : `${ports[server]}/`;
+      await waitUntil(`http://127.0.0.1:${at}`, server);
     }
     about_.resident_kib = { nginx: residentKiB(pids.nginx), writ: residentKiB(pids.writ) };
 
