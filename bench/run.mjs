@@ -167,7 +167,7 @@ function hold(name, pid) {
 async function stopAll() {
   for (const child of children.splice(0)) {
     child.stopped = true;
-    if (child.exitCode !== null) continue;
+    if (child.exitCode !== null || child.signalCode !== null) continue;
     const gone = new Promise(done => child.once('exit', done));
     child.kill('SIGTERM');
     await Promise.race([gone, sleep(5000).then(() => child.kill('SIGKILL'))]);
