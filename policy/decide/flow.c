@@ -498,18 +498,6 @@ writ_flow_may_state(const struct writ_config *config, const struct writ_agent *a
     return tasks->scopes.n > 0 && writ_scopes_has_all(agent->scopes, &tasks->scopes);
 }
 
-static bool
-names_tool(const struct writ_json *tools, struct writ_view name)
-{
-    WRIT_JSON_EACH(tool, tools)
-    {
-        if (writ_flow_rules_name(writ_json_string(tool), name)) {
-            return true;
-        }
-    }
-    return tools == NULL;
-}
-
 static WRIT_RESULT
 mark_task(struct judging *j)
 {
@@ -577,7 +565,7 @@ is_granted(const struct judging *j)
     return (j->config->tasks != NULL &&
                writ_flow_rules_match(&j->config->tasks->always, j->name)) ||
            (writ_run_grants(j->run, writ_flow_rules_name, j->name) &&
-               names_tool(j->of->task->tools, j->name));
+               writ_flow_rules_task(j->of->task->tools, j->name));
 }
 
 static void

@@ -38,6 +38,18 @@ writ_flow_rules_name(struct writ_view granted, struct writ_view tool)
 }
 
 bool
+writ_flow_rules_task(const struct writ_json *granted, struct writ_view tool)
+{
+    WRIT_JSON_EACH(name, granted)
+    {
+        if (writ_flow_rules_name(writ_json_string(name), tool)) {
+            return true;
+        }
+    }
+    return granted == NULL;
+}
+
+bool
 writ_flow_rules_is_sink(
     const struct writ_flow_rule *flow, struct writ_view upstream, struct writ_view tool)
 {

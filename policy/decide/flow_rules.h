@@ -38,6 +38,9 @@ WRIT_RESULT writ_flow_rules_counter(const struct writ_flow_rule *flow, struct wr
  * that cannot be evaluated permits nothing. */
 bool writ_flow_rules_name(struct writ_view granted, struct writ_view tool);
 
+/** The same for a list of such names; NULL: the task names none, and permits every tool. */
+bool writ_flow_rules_task(const struct writ_json *granted, struct writ_view tool);
+
 /** Whether one of the patterns matches. One that cannot be evaluated matches: the rule applies. */
 bool writ_flow_rules_match(const struct writ_views *patterns, struct writ_view name);
 

@@ -232,18 +232,6 @@ require(struct verdict *v, const struct writ_approval *approval, enum writ_reaso
     }
 }
 
-static bool
-names_tool(const struct writ_json *tools, struct writ_view name)
-{
-    WRIT_JSON_EACH(tool, tools)
-    {
-        if (writ_flow_rules_name(writ_json_string(tool), name)) {
-            return true;
-        }
-    }
-    return tools == NULL;
-}
-
 static void
 judge_task(const struct writ_reflow_judged *j, const struct writ_run *run, struct writ_view name,
     struct verdict *v)
@@ -252,7 +240,7 @@ judge_task(const struct writ_reflow_judged *j, const struct writ_run *run, struc
     const struct writ_json *stated = writ_json_pointer(j->flow, WRIT_LIT("/task/tools"));
 
     if ((tasks != NULL && writ_flow_rules_match(&tasks->always, name)) ||
-        (writ_run_grants(run, writ_flow_rules_name, name) && names_tool(stated, name))) {
+        (writ_run_grants(run, writ_flow_rules_name, name) && writ_flow_rules_task(stated, name))) {
         return;
     }
     require(v, tasks != NULL ? tasks->approval : NULL, WRIT_REASON_TASK_NOT_GRANTED);
