@@ -23,28 +23,6 @@ static const char *const rights[][2] = {
 #undef RIGHTS_TEXT
 };
 
-/* Reads the first column of the only row of a query with one parameter (ptr NULL: none). */
-static WRIT_RESULT
-read_one(struct writ_sql *sql, const char *text, struct writ_view name, struct writ_buf *ret,
-    bool *ret_row, struct writ_err *err)
-{
-    struct writ_sql_statement *statement = NULL;
-    writ_result result;
-
-    WRIT_TRY(writ_sql_prepare(sql, text, &statement, err));
-    if (name.ptr != NULL) {
-        writ_sql_bind_text(statement, 1, name);
-    }
-    result = writ_sql_step(statement, ret_row, err);
-    if (writ_is_ok(result) && *ret_row) {
-        writ_buf_put(ret, writ_sql_bytes(statement, 0));
-        result = writ_buf_check(ret, err);
-    }
-    writ_sql_reset(statement);
-    writ_sql_finalize(statement);
-    return result;
-}
-
 /* ---- creating ---- */
 
 static WRIT_RESULT
@@ -120,7 +98,7 @@ has_tables(struct writ_sql *sql, bool *ret, struct writ_err *err)
 {
     writ_auto_buf found = writ_buf_make(TEXT_MAX);
 
-    return read_one(sql,
+    return writ_sql_read_one(sql,
         "SELECT convert_to(tablename, 'UTF8') FROM pg_tables WHERE schemaname = current_schema() "
         "AND tablename IN ('meta', 'coordinator', 'record') LIMIT 1",
         writ_view(NULL, 0), &found, ret, err);
@@ -194,7 +172,7 @@ check_ours(struct writ_sql *sql, struct writ_err *err)
         WRIT_FAIL(
             err, WRIT_E_PARSE, "the database has no ledger: make one with `writ ledger init`");
     }
-    WRIT_TRY(read_one(
+    WRIT_TRY(writ_sql_read_one(
         sql, "SELECT value FROM meta WHERE name = ?", WRIT_LIT("version"), &version, &row, err));
     if (!row || !writ_view_is(writ_buf_view(&version), own)) {
         WRIT_FAIL(err, WRIT_E_PARSE,
@@ -239,7 +217,7 @@ read_setting(
     bool row = false;
 
     writ_buf_clear(ret);
-    return read_one(sql,
+    return writ_sql_read_one(sql,
         "SELECT convert_to(coalesce(current_setting(convert_from(?, 'UTF8'), true), ''), 'UTF8')",
         name, ret, &row, err);
 }

@@ -29,25 +29,6 @@ writ_migrate_own(void)
     return (struct writ_migrations){own_steps, OWN_STEPS};
 }
 
-/* Reads the first column of the first row; *ret_row says whether there is one. */
-static WRIT_RESULT
-read_text(struct writ_sql *sql, const char *text, struct writ_buf *ret, bool *ret_row,
-    struct writ_err *err)
-{
-    struct writ_sql_statement *statement = NULL;
-    writ_result result;
-
-    WRIT_TRY(writ_sql_prepare(sql, text, &statement, err));
-    result = writ_sql_step(statement, ret_row, err);
-    if (writ_is_ok(result) && *ret_row) {
-        writ_buf_put(ret, writ_sql_bytes(statement, 0));
-        result = writ_buf_check(ret, err);
-    }
-    writ_sql_reset(statement);
-    writ_sql_finalize(statement);
-    return result;
-}
-
 static WRIT_RESULT
 read_version(struct writ_sql *sql, int *ret, struct writ_err *err)
 {
@@ -55,7 +36,8 @@ read_version(struct writ_sql *sql, int *ret, struct writ_err *err)
     uint64_t version = 0;
     bool row = false;
 
-    WRIT_TRY(read_text(sql, "SELECT value FROM meta WHERE name = 'version'", &text, &row, err));
+    WRIT_TRY(writ_sql_read_one(sql, "SELECT value FROM meta WHERE name = 'version'",
+        (struct writ_view){NULL, 0}, &text, &row, err));
     if (!row || !writ_is_ok(writ_text_u64(writ_buf_view(&text), 1, VERSION_MAX, &version))) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "the tables of the ledger have no version");
     }
@@ -69,10 +51,10 @@ check_live(struct writ_sql *sql, struct writ_err *err)
     writ_auto_buf name = writ_buf_make(4096);
     bool row = false;
 
-    WRIT_TRY(read_text(sql,
+    WRIT_TRY(writ_sql_read_one(sql,
         "SELECT name FROM gateway WHERE state = 1 AND lease_us >= "
         "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) ORDER BY epoch LIMIT 1",
-        &name, &row, err));
+        (struct writ_view){NULL, 0}, &name, &row, err));
     if (row) {
         WRIT_FAIL(err, WRIT_E_BUSY,
             "gateway " WRIT_VIEW_FMT " is live, and of an older version: stop all gateways first",
@@ -105,8 +87,8 @@ do_step(struct writ_sql *sql, int version, const char *statements, struct writ_e
     bool row = false;
     int now = 0;
 
-    WRIT_TRY(
-        read_text(sql, "SELECT one FROM coordinator WHERE one = 1 FOR UPDATE", &one, &row, err));
+    WRIT_TRY(writ_sql_read_one(sql, "SELECT one FROM coordinator WHERE one = 1 FOR UPDATE",
+        (struct writ_view){NULL, 0}, &one, &row, err));
     WRIT_TRY(read_version(sql, &now, err));
     if (now != version) {
         return WRIT_DONE;

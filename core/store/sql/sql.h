@@ -90,6 +90,12 @@ WRIT_RESULT writ_sql_changed(struct writ_sql *sql, uint64_t *ret, struct writ_er
 /** Runs one or several statements without parameters or rows. As writ_sql_step. */
 WRIT_RESULT writ_sql_execute(struct writ_sql *sql, const char *text, struct writ_err *err);
 
+/** Prepares a query and runs it once: appends the first column of its first row, if *ret_row.
+ * `name` is its parameter; ptr NULL: it has none. As writ_sql_step; also the errors of the buffer.
+ */
+WRIT_RESULT writ_sql_read_one(struct writ_sql *sql, const char *text, struct writ_view name,
+    struct writ_buf *ret, bool *ret_row, struct writ_err *err);
+
 /* ---- transactions ---- */
 
 /** As writ_sql_step. */

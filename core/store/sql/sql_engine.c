@@ -148,6 +148,27 @@ writ_sql_execute(struct writ_sql *sql, const char *text, struct writ_err *err)
     return sql->engine->execute(sql, text, err);
 }
 
+WRIT_RESULT
+writ_sql_read_one(struct writ_sql *sql, const char *text, struct writ_view name,
+    struct writ_buf *ret, bool *ret_row, struct writ_err *err)
+{
+    struct writ_sql_statement *statement = NULL;
+    writ_result result;
+
+    WRIT_TRY(writ_sql_prepare(sql, text, &statement, err));
+    if (name.ptr != NULL) {
+        writ_sql_bind_text(statement, 1, name);
+    }
+    result = writ_sql_step(statement, ret_row, err);
+    if (writ_is_ok(result) && *ret_row) {
+        writ_buf_put(ret, writ_sql_bytes(statement, 0));
+        result = writ_buf_check(ret, err);
+    }
+    writ_sql_reset(statement);
+    writ_sql_finalize(statement);
+    return result;
+}
+
 /* ---- transactions ---- */
 
 WRIT_RESULT
