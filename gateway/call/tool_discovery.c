@@ -368,13 +368,7 @@ list_body(const struct writ_request *request, struct writ_view cursor, struct wr
 
     WRIT_TRY(writ_probe_make_id("writ-definitions-", id)); /* another loop may request the list
                                                               too */
-    writ_write_object_begin(&w);
-    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
-    writ_write_text(&w, "id", writ_view_str(id));
-    writ_write_text(&w, "method", WRIT_LIT("tools/list"));
-    writ_write_name(&w, WRIT_LIT("params"));
-    writ_write_object_begin(&w);
-    writ_mcp_put_own_meta(&w, &request->message);
+    writ_mcp_open_own(&w, writ_view_str(id), WRIT_LIT("tools/list"), &request->message);
     if (cursor.ptr != NULL) {
         writ_write_text(&w, "cursor", cursor);
     }

@@ -379,8 +379,8 @@ writ_mcp_put_error(struct writ_write *w, enum writ_rpc_code code, const char *me
     writ_write_object_end(w);
 }
 
-void
-writ_mcp_put_own_meta(struct writ_write *w, const struct writ_mcp_message *asked)
+static void
+put_own_meta(struct writ_write *w, const struct writ_mcp_message *asked)
 {
     if (asked->era != WRIT_MCP_ERA_MODERN) {
         return;
@@ -396,4 +396,17 @@ writ_mcp_put_own_meta(struct writ_write *w, const struct writ_mcp_message *asked
         }
     }
     writ_write_object_end(w);
+}
+
+void
+writ_mcp_open_own(struct writ_write *w, struct writ_view id, struct writ_view method,
+    const struct writ_mcp_message *asked)
+{
+    writ_write_object_begin(w);
+    writ_write_text(w, "jsonrpc", WRIT_LIT("2.0"));
+    writ_write_text(w, "id", id);
+    writ_write_text(w, "method", method);
+    writ_write_name(w, WRIT_LIT("params"));
+    writ_write_object_begin(w);
+    put_own_meta(w, asked);
 }

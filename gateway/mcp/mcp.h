@@ -141,8 +141,10 @@ void writ_mcp_open(struct writ_write *w, const struct writ_json *id);
 /** Writes an error of JSON-RPC without data. */
 void writ_mcp_put_error(struct writ_write *w, enum writ_rpc_code code, const char *message);
 
-/** Writes the member `_meta` of the gateway's own message on behalf of `asked`, if its revision
- * requires one: only its values for version and capabilities. */
-void writ_mcp_put_own_meta(struct writ_write *w, const struct writ_mcp_message *asked);
+/** Begins a request of the gateway's own, on behalf of `asked`, and its `params`: with the member
+ * `_meta`, if the revision requires one, which has only the values for version and capabilities.
+ * The caller writes other params, and ends both objects. */
+void writ_mcp_open_own(struct writ_write *w, struct writ_view id, struct writ_view method,
+    const struct writ_mcp_message *asked);
 
 #endif

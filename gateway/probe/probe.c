@@ -38,13 +38,7 @@ writ_probe_put(struct writ_buf *buf, const struct writ_probe_request *wanted, st
 {
     struct writ_write w = writ_write_to(buf);
 
-    writ_write_object_begin(&w);
-    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
-    writ_write_text(&w, "id", id);
-    writ_write_text(&w, "method", writ_probe_method(wanted));
-    writ_write_name(&w, WRIT_LIT("params"));
-    writ_write_object_begin(&w);
-    writ_mcp_put_own_meta(&w, asked);
+    writ_mcp_open_own(&w, id, writ_probe_method(wanted), asked);
     if (wanted->probe->kind == WRIT_PROBE_TOOL) {
         writ_write_text(&w, "name", wanted->probe->tool);
         writ_write_name(&w, WRIT_LIT("arguments"));

@@ -29,13 +29,7 @@ list_body(struct writ_request *request, enum writ_owners_list list, struct writ_
     if (!writ_is_ok(writ_probe_make_id("writ-resources-", id))) {
         return (struct writ_view){NULL, 0};
     }
-    writ_write_object_begin(&w);
-    writ_write_text(&w, "jsonrpc", WRIT_LIT("2.0"));
-    writ_write_text(&w, "id", writ_view_str(id));
-    writ_write_text(&w, "method", lists[list].method);
-    writ_write_name(&w, WRIT_LIT("params"));
-    writ_write_object_begin(&w);
-    writ_mcp_put_own_meta(&w, &request->message);
+    writ_mcp_open_own(&w, writ_view_str(id), lists[list].method, &request->message);
     if (cursor.ptr != NULL) {
         writ_write_text(&w, "cursor", cursor);
     }
