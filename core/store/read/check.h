@@ -99,7 +99,8 @@ void writ_check_expect(struct writ_check *v, bool holds, const char *what);
 WRIT_RESULT writ_check_next(
     struct writ_check *v, enum writ_check_statement which, bool *ret, struct writ_err *err);
 
-/* ---- check_record.c: one record after the other; it calls those of tree, once and story ---- */
+/* ---- check_record.c: one record after the other, each by the file of its kind (check_parts.h);
+ * these call those of tree, once and story ---- */
 
 /** Checks the record in the columns of RECORDS, which should be number `leaf`, and its body.
  * WRIT_OK whatever is wrong with it; WRIT_E_LIMIT, WRIT_E_IO, WRIT_E_BUSY, WRIT_E_NOMEM,
