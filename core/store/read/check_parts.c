@@ -85,15 +85,25 @@ writ_check_parts_find_first(struct writ_check *v, struct writ_view id, struct wr
     return result;
 }
 
+/* A record that its archive has lost is reported with the records that were removed. */
 static WRIT_RESULT
-read_archived(struct writ_check *v, struct writ_decision *ret)
+read_archived(struct writ_check *v, struct writ_decision *ret, bool *ret_read)
 {
+    struct writ_err why = {0};
     struct writ_view body;
+    writ_result result = writ_archive_read_record(v->archive, v->row.about, &body, &why);
 
-    WRIT_TRY(writ_archive_read_record(v->archive, v->row.about, &body, NULL));
+    if (result.code == WRIT_E_MISMATCH || result.code == WRIT_E_LIMIT) {
+        *ret_read = false;
+        return WRIT_DONE;
+    }
+    if (!writ_is_ok(result)) {
+        WRIT_FAIL(v->err, result.code, "%s", why.text);
+    }
     body = writ_view_copy(body, v->arena);
-    return body.ptr == NULL ? (writ_result){WRIT_E_NOMEM}
-                            : writ_body_decision(body, v->arena, ret, NULL);
+    result = body.ptr == NULL ? (writ_result){WRIT_E_NOMEM}
+                              : writ_body_decision(body, v->arena, ret, NULL);
+    return writ_check_parts_readable(v, result, ret_read);
 }
 
 WRIT_RESULT
@@ -105,7 +115,7 @@ writ_check_parts_read_decision(struct writ_check *v, struct writ_decision *ret, 
     writ_result result;
 
     if (v->archive != NULL && v->row.about < v->first) {
-        return writ_check_parts_readable(v, read_archived(v, ret), ret_read);
+        return read_archived(v, ret, ret_read);
     }
     writ_sql_bind_int(s, 1, (int64_t)v->row.about);
     result = writ_check_next(v, WRIT_CHECK_SQL_BODY, &row, v->err);

@@ -83,6 +83,9 @@ count_record(struct exporting *x, enum writ_row_kind kind, struct writ_view body
     }
     if (kind == WRIT_ROW_SEAL) {
         body = writ_view_copy(body, x->arena); /* the seal points into it */
+        if (body.ptr == NULL) {
+            WRIT_FAIL(x->err, WRIT_E_NOMEM, "no memory for a seal");
+        }
         WRIT_TRY(writ_body_json(body, x->arena, &value, x->err));
         WRIT_TRY(writ_seal_read(value, x->arena, &seal, x->err));
         writ_completeness_seal(x->set, &seal);
@@ -153,16 +156,16 @@ writ_reader_export(struct writ_reader *reader, struct writ_view tenant,
 {
     struct exporting x = {.reader = reader, .each = each, .ctx = ctx, .arena = arena, .err = err};
     struct writ_completeness report = {0};
-    writ_result result = {WRIT_E_NOMEM};
+    writ_result result;
 
     x.set = writ_completeness_new(WRIT_READER_EXPORT_MAX);
     x.scratch = writ_arena_new(WRIT_READER_RECORD_ARENA);
-    if (x.set != NULL && x.scratch != NULL) {
-        result = writ_sql_begin(reader->sql, WRIT_SQL_READ, err);
-        if (writ_is_ok(result)) {
-            result = export_all(&x, tenant, boundary_id, &report);
-            writ_sql_rollback(reader->sql);
-        }
+    result = x.set != NULL && x.scratch != NULL
+                 ? writ_sql_begin(reader->sql, WRIT_SQL_READ, err)
+                 : writ_fail(err, WRIT_E_NOMEM, "no memory to export a boundary");
+    if (writ_is_ok(result)) {
+        result = export_all(&x, tenant, boundary_id, &report);
+        writ_sql_rollback(reader->sql);
     }
     writ_completeness_free(x.set);
     writ_arena_free(x.scratch);
@@ -242,7 +245,9 @@ tell_since(struct exporting *x, struct writ_view tenant, struct writ_view bounda
         result = tell_range(x);
         writ_sql_reset(x->reader->statements[WRIT_READER_SQL_RANGE]);
     }
-    *ret_until = ends.size;
+    if (writ_is_ok(result)) {
+        *ret_until = ends.size;
+    }
     return result;
 }
 

@@ -103,8 +103,11 @@ read_redemption(struct writ_reader *reader, struct writ_view decision_id, uint64
     while (writ_is_ok(result) && row && ret->ptr == NULL) {
         struct writ_decision decision = {0};
 
-        if (writ_is_ok(writ_body_decision(writ_column_bytes(s, 1), arena, &decision, NULL)) &&
-            writ_view_equal(decision.supersedes.view, decision_id)) {
+        writ_result read = writ_body_decision(writ_column_bytes(s, 1), arena, &decision, NULL);
+
+        if (read.code == WRIT_E_NOMEM) {
+            result = writ_fail(err, WRIT_E_NOMEM, "no memory for a decision");
+        } else if (writ_is_ok(read) && writ_view_equal(decision.supersedes.view, decision_id)) {
             result = writ_reader_parts_copy(s, 0, arena, ret, err);
         }
         if (writ_is_ok(result)) {
@@ -291,12 +294,10 @@ writ_reader_story(struct writ_reader *reader, struct writ_view decision_id,
     struct telling telling = {.each = each, .ctx = ctx, .goes_on = true};
     struct writ_arena *arena = writ_arena_new(STORY_ARENA);
     struct writ_view path[WRIT_READER_STORY_MAX];
-    writ_result result = {WRIT_E_NOMEM};
     size_t n = 0;
+    writ_result result = arena != NULL ? writ_sql_begin(reader->sql, WRIT_SQL_READ, err)
+                                       : writ_fail(err, WRIT_E_NOMEM, "no memory to read a call");
 
-    if (arena != NULL) {
-        result = writ_sql_begin(reader->sql, WRIT_SQL_READ, err);
-    }
     if (writ_is_ok(result)) {
         result = find_path(reader, arena, decision_id, path, &n, err);
         if (writ_is_ok(result)) {

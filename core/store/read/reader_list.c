@@ -188,8 +188,12 @@ tell_fact(struct writ_sql_statement *s, uint64_t n, struct writ_arena *arena,
     const struct writ_json *value = NULL;
     struct writ_fact fact = {0};
 
-    if (!writ_is_ok(writ_body_json(writ_column_bytes(s, 1), arena, &value, NULL)) ||
-        !writ_is_ok(writ_fact_read(value, &fact, NULL)) || fact.n != n) {
+    writ_result read = writ_body_json(writ_column_bytes(s, 1), arena, &value, NULL);
+
+    if (read.code == WRIT_E_NOMEM) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for fact %llu", (unsigned long long)n);
+    }
+    if (!writ_is_ok(read) || !writ_is_ok(writ_fact_read(value, &fact, NULL)) || fact.n != n) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
             "fact %llu of the ledger is missing or not readable: see `writ ledger verify`",
             (unsigned long long)n);

@@ -66,9 +66,11 @@ WRIT_RESULT
 writ_reader_parts_copy(struct writ_sql_statement *statement, int at, struct writ_arena *arena,
     struct writ_view *ret, struct writ_err *err)
 {
-    *ret = writ_view_copy(writ_column_bytes(statement, at), arena);
-    if (ret->ptr == NULL) {
+    struct writ_view copy = writ_view_copy(writ_column_bytes(statement, at), arena);
+
+    if (copy.ptr == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a record");
     }
+    *ret = copy;
     return WRIT_DONE;
 }
