@@ -2,7 +2,7 @@
  *
  * On PostgreSQL: one transaction for each version, which locks the coordinator and ends all epochs:
  * a gateway that was paused before finds that out in its next turn, and writes nothing with older
- * statements (start/fleet.c). */
+ * statements (start/fleet_epoch.c). */
 #ifndef WRIT_STORE_MIGRATE_H
 #define WRIT_STORE_MIGRATE_H
 

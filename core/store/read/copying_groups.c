@@ -94,8 +94,8 @@ next_body(struct writ_copying *c, struct part *part, uint64_t leaf, struct writ_
     return WRIT_DONE;
 }
 
-/* The row of the claim of a granted call, as a gateway writes it (start/fleet.c), when it still
- * stands. */
+/* The row of the claim of a granted call, as a gateway writes it (start/fleet_commit.c), when it
+ * still stands. */
 static WRIT_RESULT
 copy_claim(struct writ_copying *c, const struct writ_row *row, bool sealed)
 {

@@ -230,7 +230,7 @@ struct writ_fleet_counts {
     _Atomic int64_t turns_us;
 };
 
-/** This gateway among those that write the same ledger. fleet.c's. */
+/** This gateway among those that write the same ledger. fleet.h's. */
 struct writ_ledger_fleet {
     _Atomic uint64_t epoch;         /* its number while it is live; 0: it has none */
     _Atomic int64_t lease_until_us; /* on CLOCK_BOOTTIME: until then its calls are its own */

@@ -1,7 +1,7 @@
 /* turn.h - the transactions of the writer.
  *
  * A process that alone writes its ledger begins a transaction when a group is ready to be written.
- * Where several gateways write one ledger (sharing.h in core/store/start), each takes its turn
+ * Where several gateways write one ledger (fleet.h in core/store/start), each takes its turn
  * before it decides anything: from writ_turn_enter on no other gateway writes, and the memory has
  * all that the others wrote. The same code decides in both.
  *
