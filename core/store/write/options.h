@@ -31,8 +31,8 @@ struct writ_ledger_reports {
      * (evidence/record/fact.h): its canonical bytes, borrowed for the call. The next call that is
      * granted here comes after it. NULL: nobody asks. */
     void (*heard)(void *ctx, struct writ_view fact, bool own);
-    /** After `done` of one or more entries, as soon as no other one follows at once. NULL: nobody
-     * asks. */
+    /** The writer calls it after `done` of one or more entries, as soon as no other `done` follows
+     * at once. May be NULL. */
     void (*told)(void *ctx);
     void *ctx;
 };
