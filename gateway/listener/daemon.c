@@ -20,11 +20,15 @@
 #define SPINS_MAX     8    /* runs in a row that the daemon requested itself */
 #define POKE_AFTER_US 5000 /* of the timer for the remaining runs */
 #define REST_MAX_US   250000
-#define POOL_EXTRA                                                                                 \
-    10240             /* bytes of a connection's memory beyond the head: an answer's head          \
-                         (4096) and a record for each field (56) */
-#define POOL_MARGIN 8 /* connections that libmicrohttpd closes later than we count */
-#define PRIORITIES  "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"
+#define POOL_EXTRA    10240 /* bytes beyond the head: its fields' records, and the answer's head */
+#define POOL_MARGIN   8     /* connections that libmicrohttpd closes later than we count */
+#define PRIORITIES    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"
+
+size_t
+writ_daemon_memory(const struct writ_listener_options *options)
+{
+    return options->max_head_bytes + POOL_EXTRA;
+}
 
 /* libmicrohttpd would unescape the path; accepted paths have no escapes (framing.c). */
 static size_t
@@ -58,7 +62,7 @@ daemon_start(const struct writ_listener_options *options,
     }
     return MHD_start_daemon(flags, 0, NULL, NULL, callbacks->on_access, daemon,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)(WRIT_DAEMON_CONNECTIONS + POOL_MARGIN),
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->max_head_bytes + POOL_EXTRA,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, writ_daemon_memory(options),
         MHD_OPTION_NOTIFY_COMPLETED, callbacks->on_completed, daemon, MHD_OPTION_NOTIFY_CONNECTION,
         callbacks->on_notify, daemon, MHD_OPTION_URI_LOG_CALLBACK, callbacks->on_line, daemon,
         MHD_OPTION_UNESCAPE_CALLBACK, leave_as_is, NULL, MHD_OPTION_ARRAY, strict, MHD_OPTION_ARRAY,

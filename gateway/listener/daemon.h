@@ -6,6 +6,10 @@
 
 #define WRIT_DAEMON_CONNECTIONS 512 /* resuming one walks all suspended ones of its daemon */
 
+/** Bytes that libmicrohttpd has for one connection: the head of a request, what it notes of that,
+ * and the head of the answer. */
+size_t writ_daemon_memory(const struct writ_listener_options *options);
+
 /** A daemon with room for one more connection, possibly a new one; NULL when none can be made. */
 struct writ_daemon *writ_daemon_find(struct writ_acceptor *acceptor);
 

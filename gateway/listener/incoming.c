@@ -18,8 +18,7 @@
 #define SPARES_MIN        4     /* of them are kept without need */
 #define BODY_KEPT_BYTES   65536 /* a larger buffer is not kept for the next request */
 #define REFUSAL_MAX_BYTES 4096
-#define ANSWER_HEAD_MAX   4096 /* bytes of the fields of one answer; see daemon.c */
-#define SLOWEST_BYTES_MS  16   /* a client that reads fewer bytes in a millisecond is cut off */
+#define SLOWEST_BYTES_MS  16 /* a client that reads fewer bytes in a millisecond is cut off */
 
 struct writ_incoming *
 writ_incoming_of(struct writ_exchange *x)
@@ -83,7 +82,7 @@ request_take(struct writ_acceptor *acceptor)
     request->target = writ_buf_make(SIZE_MAX / 2);
     request->head = writ_buf_make(SIZE_MAX / 2);
     request->body = writ_buf_make(0);
-    request->scratch = writ_buf_make(ANSWER_HEAD_MAX);
+    request->scratch = writ_buf_make(WRIT_INCOMING_ANSWER_HEAD_MAX);
     request->queue = writ_buf_make(SIZE_MAX / 2);
     return request;
 }
@@ -345,7 +344,7 @@ writ_incoming_add_headers(struct writ_incoming *request, struct MHD_Response *re
             continue;
         }
         bytes += name.len + value.len + 4;
-        if (bytes > ANSWER_HEAD_MAX || !writ_framing_is_token(name) ||
+        if (bytes > WRIT_INCOMING_ANSWER_HEAD_MAX || !writ_framing_is_token(name) ||
             !writ_framing_is_value(value) || value.len == 0) {
             return false;
         }

@@ -8,6 +8,8 @@
 #include "gateway/http/framing.h"
 #include "gateway/listener/listener_parts.h"
 
+#define WRIT_INCOMING_ANSWER_HEAD_MAX 4096 /* bytes of the fields of one answer */
+
 /** The request of an exchange. */
 struct writ_incoming *writ_incoming_of(struct writ_exchange *x);
 

@@ -23,6 +23,8 @@
 #define ORIGIN_HINT      "Origin: allow it with the option origins"
 #define BODY_FIRST_BYTES 65536 /* most that is set aside on the word of Content-Length */
 #define FIELDS_FIRST     16    /* most heads have fewer */
+#define RECORD_BYTES     64    /* of libmicrohttpd for a field, a cookie or a part of the query */
+#define ANSWER_BYTES     1536  /* of an answer's head besides our fields, and read beyond a head */
 
 /* ---- the head */
 
@@ -116,6 +118,24 @@ keep_fields(struct writ_incoming *request)
         at += field->value.len;
     }
     return true;
+}
+
+/* Whether libmicrohttpd has memory left for the head of any answer; without, it closes the
+ * connection, and what was done for the request stays unanswered. It copies the field Cookie. */
+static bool
+has_room(struct writ_incoming *request)
+{
+    struct MHD_Connection *mhd = request->connection->mhd;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    const char *cookie = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Cookie");
+    int records = MHD_get_connection_values(
+        mhd, MHD_HEADER_KIND | MHD_COOKIE_KIND | MHD_GET_ARGUMENT_KIND, NULL, NULL);
+    size_t taken = (info != NULL ? info->header_size : 0) + (size_t)records * RECORD_BYTES +
+                   (cookie != NULL ? writ_view_str(cookie).len : 0);
+
+    return info != NULL && taken + WRIT_INCOMING_ANSWER_HEAD_MAX + ANSWER_BYTES <=
+                               writ_daemon_memory(request->acceptor->options);
 }
 
 static writ_result
@@ -252,11 +272,18 @@ fill_exchange(struct writ_incoming *request, const struct writ_framing *framing)
 static enum MHD_Result
 begin(struct writ_incoming *request, const char *method, const char *version)
 {
+    static const struct writ_framing_fault crowded = {
+        431, WRIT_REASON_HEAD_TOO_LARGE, "its fields and cookies leave no room for an answer"};
     const struct writ_listener_options *options = request->acceptor->options;
     struct writ_framing framing = {0};
     struct writ_framing_fault fault = {0};
     const char *allow = NULL;
 
+    if (!has_room(request)) {
+        writ_connection_refuse(
+            request->connection, &crowded, "431 Request Header Fields Too Large");
+        return MHD_NO;
+    }
     if (!writ_is_ok(read_head(request, method, version, &framing, &fault)) ||
         !check_caller(request, &framing, &fault) ||
         !check_route(request, &framing, &fault, &allow)) {

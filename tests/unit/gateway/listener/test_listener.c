@@ -537,6 +537,39 @@ START_TEST(head_above_the_limit_gets_an_error)
 }
 END_TEST
 
+/* libmicrohttpd copies cookies, and notes each field, in the memory that the answer's head needs.
+ */
+START_TEST(head_that_leaves_no_room_for_the_answer_is_refused)
+{
+    struct echo *echo = echo_start(1, (struct writ_listener_options){.max_head_bytes = 12288});
+    size_t given = 0, denied = 0;
+
+    for (size_t bytes = 6000; bytes <= 12000; bytes += 40) {
+        for (int many = 0; many <= 1; many++) {
+            writ_auto_buf sent = writ_buf_make(BUFFER_MAX), got = writ_buf_make(BUFFER_MAX);
+            unsigned status;
+
+            writ_buf_str(&sent, "GET /t/ok?a&b&c HTTP/1.1\r\n" HOST);
+            for (int i = 0; i < 60 * many; i++) {
+                writ_buf_str(&sent, "X: y\r\n");
+            }
+            writ_buf_str(&sent, "Cookie: a=b; c=");
+            for (size_t i = 0; i < bytes - 450 * (size_t)many; i++) {
+                writ_buf_byte(&sent, 'x');
+            }
+            writ_buf_str(&sent, "\r\n\r\n");
+            status = raw_ask(echo_port(echo), writ_buf_view(&sent), &got);
+            ck_assert_msg(status == 200 || status == 431, "%u for %zu", status, bytes);
+            given += status == 200;
+            denied += status == 431;
+        }
+    }
+    ck_assert_uint_gt(given, 50);
+    ck_assert_uint_gt(denied, 50);
+    echo_stop(echo);
+}
+END_TEST
+
 START_TEST(many_fields_are_refused)
 {
     struct echo *echo = echo_start(1, standard);
@@ -1358,7 +1391,8 @@ WRIT_UNIT_MAIN("listener", connection_serves_requests_in_sequence,
     refused_request_gets_one_answer_and_ends_reading, request_with_malformed_chunks_is_counted,
     bytes_behind_a_trailer_are_not_read, head_with_a_nul_at_any_place_is_refused,
     refusal_has_its_reason_as_json_rpc, body_beyond_the_limit_of_its_route_is_refused,
-    head_above_the_limit_gets_an_error, many_fields_are_refused, half_closed_client_gets_its_answer,
+    head_above_the_limit_gets_an_error, head_that_leaves_no_room_for_the_answer_is_refused,
+    many_fields_are_refused, half_closed_client_gets_its_answer,
     half_closed_client_gets_every_answer, probe_distinguishes_half_close_from_disconnect,
     reset_during_a_waiting_exchange_calls_on_gone, truncated_request_reaches_no_handler,
     storms_of_resets_leave_nothing_behind, stream_sends_each_event_at_once,
