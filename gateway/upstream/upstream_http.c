@@ -11,10 +11,9 @@
 #include "gateway/state/gateway.h"
 #include "policy/model/scopes.h"
 
-#define DEMANDS_US  INT64_C(60000000) /* between two log lines about demanded scopes */
-#define SCOPES_MAX  512               /* bytes of them in one */
-#define AHEAD_SLICE 131072 /* bytes read ahead in one turn of the loop, in a quarter of a ms */
-#define FIELDS_MAX  64     /* of one request, the gateway's own and passed ones */
+#define DEMANDS_US INT64_C(60000000) /* between two log lines about demanded scopes */
+#define SCOPES_MAX 512               /* bytes of them in one */
+#define FIELDS_MAX 64                /* of one request, the gateway's own and passed ones */
 
 struct writ_upstream_http {
     const struct writ_upstream_config *config;
@@ -37,8 +36,6 @@ struct http_upcall {
     bool broken_stream;
     bool may_be_lines; /* JSON, and the first line is not there yet */
     bool is_lines;
-    struct writ_task ahead_task;
-    size_t ahead_at; /* bytes that were read ahead */
 };
 
 /* ---- answers ---- */
@@ -46,7 +43,6 @@ struct http_upcall {
 static void
 http_free(struct http_upcall *state)
 {
-    writ_loop_undefer(&state->ahead_task);
     writ_sse_free(state->sse);
     writ_tokens_drop(state->shown);
     writ_buf_wipe(&state->body);
@@ -171,7 +167,7 @@ keep_response(struct http_upcall *state, const struct writ_sse_event *event)
     }
 }
 
-/* ---- reading ahead, while the loop would only wait for more of the answer */
+/* ---- reading ahead, while an answer arrives */
 
 static struct writ_view
 arrived(const struct http_upcall *state)
@@ -179,29 +175,15 @@ arrived(const struct http_upcall *state)
     return state->sse != NULL ? writ_sse_arrived(state->sse) : writ_buf_view(&state->body);
 }
 
+/* What came is read and digested at once: it is still in the processor's cache, and other calls of
+ * the loop wait for a piece of a long answer, never for the whole. */
 static void
-read_ahead(struct writ_task *task)
+read_ahead(struct http_upcall *state)
 {
-    struct http_upcall *state = task->ctx;
-    struct writ_view so_far = arrived(state);
+    struct writ_ahead *ahead = state->call->request.ahead;
 
-    if (state->call->request.ahead == NULL || so_far.len <= state->ahead_at) {
-        return;
-    }
-    state->ahead_at +=
-        so_far.len - state->ahead_at < AHEAD_SLICE ? so_far.len - state->ahead_at : AHEAD_SLICE;
-    writ_ahead_feed(state->call->request.ahead, writ_view_sub(so_far, 0, state->ahead_at));
-    if (state->ahead_at < so_far.len) {
-        writ_loop_defer(state->call->worker->loop, task, WRIT_LOOP_IDLE);
-    }
-}
-
-static void
-note_arrived(struct http_upcall *state)
-{
-    if (state->call->request.ahead != NULL && !state->may_be_lines && !state->is_lines &&
-        arrived(state).len >= state->call->request.ahead->least) {
-        writ_loop_defer(state->call->worker->loop, &state->ahead_task, WRIT_LOOP_IDLE);
+    if (ahead != NULL && !state->may_be_lines && !state->is_lines) {
+        writ_ahead_feed(ahead, arrived(state));
     }
 }
 
@@ -211,8 +193,6 @@ begin_ahead(struct http_upcall *state)
 {
     struct writ_ahead *ahead = state->call->request.ahead;
 
-    writ_loop_undefer(&state->ahead_task);
-    state->ahead_at = 0;
     if (ahead != NULL && ahead->looked) {
         writ_ahead_begin(ahead, ahead->member, ahead->least);
     }
@@ -230,7 +210,7 @@ feed_events(struct http_upcall *state, struct writ_http_call *http, struct writ_
             return;
         }
         if (event.kind == WRIT_SSE_NONE) {
-            note_arrived(state);
+            read_ahead(state);
             return;
         }
         if (state->call->events->event != NULL) {
@@ -307,10 +287,12 @@ on_body(void *ctx, struct writ_http_call *http, struct writ_view bytes)
     writ_buf_put(&state->body, bytes);
     if (!writ_is_ok(writ_buf_check(&state->body, NULL))) {
         writ_http_client_cancel(http); /* too long: end_of says so */
-    } else if (state->may_be_lines || state->is_lines) {
+        return;
+    }
+    if (state->may_be_lines || state->is_lines) {
         feed_lines(state);
     }
-    note_arrived(state);
+    read_ahead(state);
 }
 
 static enum writ_upcall_end
@@ -475,7 +457,6 @@ writ_upstream_http_start(
     state->call = call;
     state->to = http;
     state->body = writ_buf_make(call->request.body_max);
-    state->ahead_task = (struct writ_task){.fn = read_ahead, .ctx = state};
     begin_ahead(state);
     call->state = state;
     r = http_send(worker, state);
