@@ -41,8 +41,10 @@
 #define CONNECTIONS  1000
 #define EVENTS       256
 #define BODY_ROOM    8192
-#define ANSWER_ROOM  8192
+#define ANSWER_FIRST 8192 /* room for an answer until its length is known; for its head */
+#define ANSWER_MAX   (64 << 20)
 #define HEAD_ROOM    2048
+#define PATH_ROOM    512 /* of a head that is forwarded */
 #define TYPE_ROOM    128
 #define DIGEST_BYTES 32
 #define POOL_MIN     1024
@@ -68,19 +70,31 @@ _Static_assert(LOG_BYTES % LOG_STEP == 0 && GROUP_ROOM <= LOG_BYTES, "a group fi
 
 enum phase { PHASE_BODY, PHASE_DECISION, PHASE_UPSTREAM, PHASE_OUTCOME, PHASE_ANSWER };
 
+struct room {
+    char *bytes;
+    size_t size;
+};
+
 struct request {
     struct MHD_Connection *client;
+    const char *path;     /* libmicrohttpd's, as long as the request lives */
     struct request *next; /* in a queue, or spare */
     enum phase phase;
     unsigned status;
-    size_t body_len, answer_len;
+    size_t body_len, head_len, answer_len;
     char type[TYPE_ROOM];
     unsigned char record[RECORD_BYTES];
-    char body[BODY_ROOM], answer[ANSWER_ROOM]; /* the last members: they are not zeroed */
+    struct room room; /* the rest is not zeroed: the answer, with its head */
+    char body[BODY_ROOM];
 };
 
 struct queue {
     struct request *first, *last;
+};
+
+struct hasher {
+    EVP_MD *md; /* fetched once: a lookup costs more than a short digest */
+    EVP_MD_CTX *ctx;
 };
 
 struct upstream {
@@ -88,12 +102,9 @@ struct upstream {
     struct upstream *next;   /* idle */
     struct request *request; /* NULL: idle */
     size_t len, head, want;  /* of the answer: what came, its head, all; want 0: no whole head */
-    char answer[ANSWER_ROOM];
-};
-
-struct hasher {
-    EVP_MD *md; /* fetched once: a lookup costs more than a short digest */
-    EVP_MD_CTX *ctx;
+    size_t digested;
+    struct hasher hasher; /* of this answer, while it comes; with a log alone */
+    struct room room;
 };
 
 struct writer {
@@ -172,13 +183,47 @@ hasher_wipe(struct hasher *hasher)
 }
 
 static void
-digest(struct hasher *hasher, const void *bytes, size_t len, unsigned char ret[DIGEST_BYTES])
+digest_begin(struct hasher *hasher)
 {
-    if (EVP_DigestInit_ex(hasher->ctx, hasher->md, NULL) != 1 ||
-        EVP_DigestUpdate(hasher->ctx, bytes, len) != 1 ||
-        EVP_DigestFinal_ex(hasher->ctx, ret, NULL) != 1) {
+    if (EVP_DigestInit_ex(hasher->ctx, hasher->md, NULL) != 1) {
+        errx(1, "cannot begin a digest");
+    }
+}
+
+static void
+digest_add(struct hasher *hasher, const void *bytes, size_t len)
+{
+    if (EVP_DigestUpdate(hasher->ctx, bytes, len) != 1) {
+        errx(1, "cannot continue a digest");
+    }
+}
+
+static void
+digest_end(struct hasher *hasher, unsigned char ret[DIGEST_BYTES])
+{
+    if (EVP_DigestFinal_ex(hasher->ctx, ret, NULL) != 1) {
         errx(1, "cannot make a digest");
     }
+}
+
+static void
+digest(struct hasher *hasher, const void *bytes, size_t len, unsigned char ret[DIGEST_BYTES])
+{
+    digest_begin(hasher);
+    digest_add(hasher, bytes, len);
+    digest_end(hasher, ret);
+}
+
+static void
+room_grow(struct room *room, size_t size)
+{
+    char *grown = size > room->size ? realloc(room->bytes, size) : room->bytes;
+
+    if (grown == NULL) {
+        err(1, "no memory for an answer");
+    }
+    room->bytes = grown;
+    room->size = size > room->size ? size : room->size;
 }
 
 static void
@@ -357,14 +402,13 @@ resume(struct floor *f, struct request *request)
     MHD_resume_connection(request->client);
 }
 
-/* Makes a record of bytes, which the writer gets at the end of the turn. */
+/* Makes a record of bytes, whose digest it has, which the writer gets at the end of the turn. */
 static void
 record(struct floor *f, struct request *request, enum phase phase, const char *bytes, size_t len)
 {
     size_t room = RECORD_BYTES - DIGEST_BYTES;
 
     request->phase = phase;
-    digest(&f->hasher, bytes, len, request->record);
     memcpy(request->record + DIGEST_BYTES, bytes, len < room ? len : room);
     queue_put(&f->submit, request);
 }
@@ -377,7 +421,7 @@ upstream_new(struct floor *f)
     struct sockaddr_in to = {.sin_family = AF_INET,
         .sin_port = htons((uint16_t)f->upstream_port),
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct upstream *up = malloc(sizeof *up);
+    struct upstream *up = calloc(1, sizeof *up);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = up};
     int yes = 1;
 
@@ -389,7 +433,10 @@ upstream_new(struct floor *f)
         setsockopt(up->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0) {
         err(1, "cannot connect to the upstream");
     }
-    up->request = NULL;
+    room_grow(&up->room, ANSWER_FIRST);
+    if (f->writer != NULL) {
+        up->hasher = hasher_new();
+    }
     if (epoll_ctl(f->epoll_fd, EPOLL_CTL_ADD, up->fd, &event) != 0) {
         err(1, "cannot watch a connection to the upstream");
     }
@@ -417,7 +464,11 @@ upstream_free(struct floor *f, struct upstream *up)
         link = &(*link)->next;
     }
     *link = up->next;
+    if (f->writer != NULL) {
+        hasher_wipe(&up->hasher);
+    }
     (void)close(up->fd);
+    free(up->room.bytes);
     free(up);
 }
 
@@ -445,9 +496,9 @@ static size_t
 head_put(struct floor *f, const struct request *request, char *to, size_t room)
 {
     size_t len = (size_t)snprintf(to, room,
-        "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
+        "POST %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
         "Accept: application/json, text/event-stream\r\nContent-Length: %zu\r\n",
-        f->upstream_port, request->body_len);
+        request->path, f->upstream_port, request->body_len);
 
     if (f->writer != NULL) {
         len += credential_put(f, request, to + len, room - len);
@@ -486,39 +537,56 @@ field(const char *head, const char *name)
 static void
 read_head(struct upstream *up)
 {
-    char *end = memmem(up->answer, up->len, "\r\n\r\n", 4);
+    char *head = up->room.bytes, *end = memmem(head, up->len, "\r\n\r\n", 4);
     const char *length, *type;
 
     if (end == NULL) {
         return;
     }
     end[2] = 0; /* after the last field */
-    length = field(up->answer, "\r\ncontent-length:");
-    type = field(up->answer, "\r\ncontent-type:");
-    if (strncmp(up->answer, "HTTP/1.1 ", 9) != 0 || length == NULL || type == NULL) {
+    length = field(head, "\r\ncontent-length:");
+    type = field(head, "\r\ncontent-type:");
+    if (strncmp(head, "HTTP/1.1 ", 9) != 0 || length == NULL || type == NULL) {
         errx(1, "an answer of the upstream has no Content-Length or no Content-Type");
     }
-    up->head = (size_t)(end + 4 - up->answer);
+    up->head = (size_t)(end + 4 - head);
     up->want = up->head + strtoul(length, NULL, 10);
-    if (up->want < up->head || up->want > sizeof up->answer) {
-        errx(1, "an answer of the upstream is longer than %d bytes", ANSWER_ROOM);
+    if (up->want < up->head || up->want > ANSWER_MAX) {
+        errx(1, "an answer of the upstream is longer than %d bytes", ANSWER_MAX);
     }
-    up->request->status = (unsigned)strtoul(up->answer + 9, NULL, 10);
+    up->request->status = (unsigned)strtoul(head + 9, NULL, 10);
     (void)snprintf(up->request->type, TYPE_ROOM, "%.*s", (int)strcspn(type, "\r"), type);
+    room_grow(&up->room, up->want);
+    up->digested = up->head;
+}
+
+static void
+digest_on(struct upstream *up)
+{
+    if (up->digested == up->head) {
+        digest_begin(&up->hasher);
+    }
+    digest_add(&up->hasher, up->room.bytes + up->digested, up->len - up->digested);
+    up->digested = up->len;
 }
 
 static void
 answered(struct floor *f, struct upstream *up)
 {
     struct request *request = up->request;
+    struct room room = request->room;
 
     up->request = NULL;
     up->next = f->idle;
     f->idle = up;
+    request->head_len = up->head;
     request->answer_len = up->want - up->head;
-    memcpy(request->answer, up->answer + up->head, request->answer_len);
+    request->room = up->room;
+    up->room = room;
+    room_grow(&up->room, ANSWER_FIRST);
     if (f->writer != NULL) {
-        record(f, request, PHASE_OUTCOME, request->answer, request->answer_len);
+        digest_end(&up->hasher, request->record);
+        record(f, request, PHASE_OUTCOME, request->room.bytes + up->head, request->answer_len);
     } else {
         resume(f, request);
     }
@@ -528,7 +596,7 @@ static void
 on_upstream(struct floor *f, struct upstream *up)
 {
     size_t len = up->request != NULL ? up->len : 0;
-    ssize_t n = recv(up->fd, up->answer + len, sizeof up->answer - len, MSG_DONTWAIT);
+    ssize_t n = recv(up->fd, up->room.bytes + len, up->room.size - len, MSG_DONTWAIT);
 
     if (n == 0 && up->request == NULL) {
         upstream_free(f, up); /* the upstream closes connections that are idle for long */
@@ -543,6 +611,9 @@ on_upstream(struct floor *f, struct upstream *up)
     up->len += (size_t)n;
     if (up->want == 0) {
         read_head(up);
+    }
+    if (up->want != 0 && f->writer != NULL) {
+        digest_on(up);
     }
     if (up->want != 0 && up->len >= up->want) {
         answered(f, up);
@@ -572,7 +643,7 @@ answer(struct request *request)
     /* persistent until on_completed */
     return queue_answer(request->client, request->status,
         MHD_create_response_from_buffer(
-            request->answer_len, request->answer, MHD_RESPMEM_PERSISTENT),
+            request->answer_len, request->room.bytes + request->head_len, MHD_RESPMEM_PERSISTENT),
         request->type);
 }
 
@@ -584,17 +655,18 @@ request_take(struct floor *f)
     if (request != NULL) {
         f->spare = request->next;
     } else {
-        request = malloc(sizeof *request);
+        request = calloc(1, sizeof *request);
     }
     if (request == NULL) {
         err(1, "no memory for a request");
     }
-    memset(request, 0, offsetof(struct request, body));
+    memset(request, 0, offsetof(struct request, room));
     return request;
 }
 
 static enum MHD_Result
-begin(struct floor *f, struct MHD_Connection *client, const char *method, void **context)
+begin(struct floor *f, struct MHD_Connection *client, const char *url, const char *method,
+    void **context)
 {
     static char up[] = "up\n";
     struct request *request;
@@ -603,8 +675,12 @@ begin(struct floor *f, struct MHD_Connection *client, const char *method, void *
         return queue_answer(client, MHD_HTTP_OK,
             MHD_create_response_from_buffer(strlen(up), up, MHD_RESPMEM_PERSISTENT), "text/plain");
     }
+    if (strlen(url) > PATH_ROOM) {
+        return MHD_NO; /* closes the connection */
+    }
     request = request_take(f);
     request->client = client;
+    request->path = url;
     *context = request;
     return MHD_YES;
 }
@@ -616,6 +692,7 @@ run(struct floor *f, struct request *request)
     MHD_suspend_connection(request->client); /* keeps (1) */
     f->suspended++;
     if (f->writer != NULL) {
+        digest(&f->hasher, request->body, request->body_len, request->record);
         record(f, request, PHASE_DECISION, request->body, request->body_len);
     } else {
         forward(f, request);
@@ -629,7 +706,6 @@ on_access(void *cls, struct MHD_Connection *client, const char *url, const char 
     struct floor *f = cls;
     struct request *request = *context;
 
-    (void)url;
     (void)version;
     if (request != NULL && request->phase == PHASE_ANSWER) {
         return answer(request);
@@ -638,7 +714,7 @@ on_access(void *cls, struct MHD_Connection *client, const char *url, const char 
         return MHD_NO;
     }
     if (request == NULL) {
-        return begin(f, client, method, context);
+        return begin(f, client, url, method, context);
     }
     if (*len == 0) {
         run(f, request);
@@ -827,7 +903,10 @@ floor_wipe(struct floor *f)
         upstream_free(f, f->idle);
     }
     while (f->spare != NULL) {
-        free(request_take(f));
+        struct request *request = request_take(f);
+
+        free(request->room.bytes);
+        free(request);
     }
     if (f->writer != NULL) {
         writer_free(f->writer);

@@ -5,19 +5,26 @@
 //     tests/support/node bench/results.mjs build/product/writ
 //     tests/support/node bench/results.mjs build/product/writ --against=OTHER --rounds=20
 //     tests/support/node bench/results.mjs build/product/writ --over=40         a server that sends for 40 ms
+//     tests/support/node bench/results.mjs build/product/writ --floor=build/product/bench/floor     the least, too
 //
 // The tool server is a process of its own that makes its JSON from the text for each call, as servers in Node do; the
 // client counts the bytes and parses nothing. Each round takes every way in turn, so other load affects all; the ratio is
 // taken within the round, and the median with the quarters around it is printed. --mib= is another size.
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { test } from 'node:test';
+
+import { floorCommand } from './floor.mjs';
+import { reservePort } from '../tests/support/js/ports.mjs';
+import { until } from '../tests/support/js/until.mjs';
 
 const MIB = 2 ** 20;
 const LINES = [ // a log as tools return it: line ends and quotes are escaped in JSON, a few characters are not ASCII
@@ -53,8 +60,9 @@ function serve(mib, over) {
   const server = http.createServer((req, res) => {
     req.resume().on('end', () => {
       const kind = req.url.slice(1), answer = answerOf(text);
-      res.writeHead(200, { 'content-type': TYPES[kind] });
-      send(res, kind === 'sse' ? eventOf(answer) : answer, over);
+      const body = kind === 'sse' ? eventOf(answer) : answer;
+      res.writeHead(200, { 'content-type': TYPES[kind], 'content-length': Buffer.byteLength(body) });
+      send(res, body, over);
     });
   }).listen(0, '127.0.0.1', () => process.send(server.address().port));
   server.keepAliveTimeout = 60_000;
@@ -66,6 +74,21 @@ async function startServer(t) {
   t.after(() => child.kill());
   const [port] = await once(child, 'message');
   return `http://127.0.0.1:${port}`;
+}
+
+/** The program of floor.c with its log: what it costs to hold an answer until its record is on disk. */
+async function startFloor(t, program, origin) {
+  const work = mkdtempSync(join(tmpdir(), 'writ-floor-')), port = await reservePort();
+  const [command, ...argv] = floorCommand(resolve(program), port, new URL(origin).port, join(work, 'records'));
+  const child = spawn(command, argv, { stdio: 'inherit' });
+  t.after(async () => {
+    child.kill();
+    await once(child, 'exit');
+    rmSync(work, { recursive: true });
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(() => fetch(url).then((answer) => answer.ok, () => false), 'the least listens');
+  return url;
 }
 
 const agent = new http.Agent({ keepAlive: true });
@@ -95,6 +118,7 @@ const around = (list, digits) => `**${quantile(list, 0.5).toFixed(digits)}** ` +
   `(${quantile(list, 0.25).toFixed(digits)}-${quantile(list, 0.75).toFixed(digits)})`;
 
 const { values: options, positionals } = parseArgs({ allowPositionals: true, options: { against: { type: 'string' },
+  floor: { type: 'string' },
   rounds: { type: 'string', default: '15' }, mib: { type: 'string', default: '10' },
   over: { type: 'string', default: '0' }, serve: { type: 'boolean', default: false } } });
 const mib = Number(options.mib), over = Number(options.over);
@@ -115,6 +139,10 @@ async function measure(t) {
     ways.push([name, (kind) => `${gw.origin}/mcp/${kind}`]);
   };
   await add('gateway', {});
+  if (options.floor) {
+    const least = await startFloor(t, options.floor, origin);
+    ways.push(['the least', (kind) => `${least}/${kind}`]);
+  }
   if (options.against) await add('against', { command: resolve(options.against) });
 
   const times = new Map(KINDS.flatMap((kind) => ways.map(([name]) => [`${kind} ${name}`, []])));

@@ -13,6 +13,7 @@ import { cpus, loadavg, release } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
+import { floorCommand } from './floor.mjs';
 import { markdown, spread, summary } from './report.mjs';
 import { plot } from './plot.mjs';
 import { reservePort } from '../tests/support/js/ports.mjs';
@@ -43,7 +44,6 @@ const TARGETS = {
 };
 const LARGE = ['large', 'followed']; // gateways of large calls
 const FLOORS = ['floor_pass', 'floor'];
-const FLOOR_POOL = 12 * 1024 + 10240; // the default of limits.header, and POOL_EXTRA of gateway/listener/daemon.c
 const SHARED = ['shared', 'second', 'third']; // gateways of one ledger
 const STORES = { sqlite: 'nginx,pass,governed', postgresql: 'nginx,governed,shared,pair' }; // their targets
 // PostgreSQL's own defaults, in place of those of a test
@@ -204,9 +204,8 @@ function startNginx(work, name, onCore, http) {
 }
 
 function startFloor(work, ports, server) {
-  const argv = [floor, String(ports[server]), String(ports.upstream), `--pool=${FLOOR_POOL}`];
-  if (server === 'floor') argv.push(`--log=${join(work, 'floor.records')}`);
-  return start(server, core, argv, work);
+  const log = server === 'floor' ? join(work, 'floor.records') : undefined;
+  return start(server, core, floorCommand(floor, ports[server], ports.upstream, log), work);
 }
 
 // Twenty tools with five constraints each; the measured call names one in the middle.
