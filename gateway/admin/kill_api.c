@@ -1,6 +1,6 @@
-/* kill_api.c - reads a stop, checks that the caller may pull it, and pulls it. A stop of a
- * credential needs the decision for which it was issued; the lookup thread reads that from the
- * ledger. Introspection answers only whether a credential is active. */
+/* kill_api.c - reads a stop, checks that the caller may pull it, and pulls it: in force first, then
+ * recorded. A stop of a credential needs the decision for which it was issued; the lookup thread
+ * reads that from the ledger. Introspection answers only whether a credential is active. */
 #include "gateway/admin/kill_api.h"
 
 #include "base/text.h"
@@ -25,8 +25,10 @@
 struct kill_request {
     struct writ_api_request request;
     struct writ_kill kill;
-    bool durable, known; /* the stop was pulled */
-    uint64_t leaf;       /* at least that of its record, or of its lift */
+    char id[WRIT_ID_TEXT]; /* of a stop that was pulled */
+    struct writ_buf data;  /* of its record, or of its lift */
+    bool durable, known;   /* the stop was pulled */
+    uint64_t leaf;         /* of its record, or of its lift */
     struct writ_kill_confirm confirm;
 
     /* of a stop of a credential, from its decision */
@@ -225,14 +227,48 @@ look(struct writ_lookup *lookup, struct writ_reader *reader)
     writ_api_request_done(&a->request);
 }
 
+/* Its record is on disk, or cannot be. */
+static void
+pulled(struct writ_api_request *request)
+{
+    struct kill_request *a = (struct kill_request *)(void *)request;
+    struct writ_gateway *gateway = request->worker->gateway;
+
+    a->durable = request->entry.code == WRIT_OK;
+    a->leaf = request->entry.fact.leaf;
+    writ_stop_rules_pulled(gateway->stop_rules, &a->kill, a->durable);
+    if (!a->durable) {
+        WRIT_LOG(gateway->log, WRIT_EVENT_KILL_NOT_DURABLE, writ_log_text("id", a->kill.id),
+            writ_log_str("why", "the ledger could not record it"));
+    }
+    a->confirm.confirmed = !is_shared(a);
+    a->known = writ_kill_known_is_configured(config_of(request), &a->kill);
+    request->back = seen;
+    if ((a->known && !is_shared(a)) || !writ_is_ok(writ_api_request_try(request, look))) {
+        a->known = true; /* nothing was found that says otherwise */
+        answer_pulled(a);
+    }
+}
+
+/* The loop does not wait for the record, and other loops obey the stop meanwhile. */
+static void
+record(struct kill_request *a, enum writ_fact_event event,
+    void (*back)(struct writ_api_request *request))
+{
+    a->request.entry = (struct writ_entry){
+        .kind = WRIT_ENTRY_FACT, .fact = {.event = event, .data = writ_buf_view(&a->data)}};
+    a->request.back = back;
+    writ_api_request_submit(&a->request);
+}
+
 static void
 pull(struct kill_request *a)
 {
     struct writ_gateway *gateway = a->request.worker->gateway;
-    struct writ_err err = {{0}, 0, 0};
-    char id[WRIT_ID_TEXT];
-    writ_result result = writ_stop_rules_pull(gateway->stop_rules, &a->kill, id, &err);
+    writ_result result;
 
+    a->data = writ_buf_in(a->request.x->arena, WRIT_API_ANSWER_MAX);
+    result = writ_stop_rules_pull(gateway->stop_rules, &a->kill, a->id, &a->data, NULL);
     if (result.code == WRIT_E_INVALID) {
         refuse(a, 422, WRIT_REASON_KILL_MALFORMED);
         return;
@@ -241,21 +277,13 @@ pull(struct kill_request *a)
         refuse(a, 503, WRIT_REASON_OVERLOADED);
         return;
     }
-    a->durable = writ_is_ok(result);
-    a->kill.id = writ_view_copy(writ_view_str(id), a->request.x->arena);
     tell(a, WRIT_EVENT_KILL_PULLED);
     writ_notify_stop(gateway->notify, true, &a->kill);
-    if (!a->durable) {
-        WRIT_LOG(gateway->log, WRIT_EVENT_KILL_NOT_DURABLE, writ_log_text("id", a->kill.id),
-            writ_log_str("why", err.text));
-    }
-    a->leaf = writ_stop_rules_recorded(gateway->stop_rules);
-    a->confirm.confirmed = !is_shared(a);
-    a->known = writ_kill_known_is_configured(config_of(&a->request), &a->kill);
-    a->request.back = seen;
-    if ((a->known && !is_shared(a)) || !writ_is_ok(writ_api_request_try(&a->request, look))) {
-        a->known = true; /* nothing was found that says otherwise */
-        answer_pulled(a);
+    if (writ_is_ok(result)) {
+        record(a, WRIT_FACT_KILL_PULLED, pulled);
+    } else {
+        a->request.entry.code = result.code;
+        pulled(&a->request);
     }
 }
 
@@ -394,28 +422,42 @@ look_after_lift(struct writ_lookup *lookup, struct writ_reader *reader)
     writ_api_request_done(&a->request);
 }
 
+/* Its lift is on disk, or cannot be. */
 static void
-lift(struct kill_request *a)
+lifted(struct writ_api_request *request)
 {
-    struct writ_gateway *gateway = a->request.worker->gateway;
-    writ_result result = writ_stop_rules_lift(gateway->stop_rules, &a->kill, NULL);
+    struct kill_request *a = (struct kill_request *)(void *)request;
+    struct writ_gateway *gateway = request->worker->gateway;
 
-    if (result.code == WRIT_E_ABSENT) {
-        refuse(a, 404, WRIT_REASON_KILL_UNKNOWN);
-        return;
-    }
-    if (!writ_is_ok(result)) {
+    if (request->entry.code != WRIT_OK) {
         refuse(a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
         return;
     }
+    writ_stop_rules_lifted(gateway->stop_rules, a->kill.id);
     tell(a, WRIT_EVENT_KILL_LIFTED);
     writ_notify_stop(gateway->notify, false, &a->kill);
     a->durable = true;
-    a->leaf = writ_stop_rules_recorded(gateway->stop_rules);
+    a->leaf = request->entry.fact.leaf;
     a->confirm.confirmed = !is_shared(a);
-    a->request.back = answer_lifted;
-    if (!is_shared(a) || !writ_is_ok(writ_api_request_try(&a->request, look_after_lift))) {
-        answer_lifted(&a->request);
+    request->back = answer_lifted;
+    if (!is_shared(a) || !writ_is_ok(writ_api_request_try(request, look_after_lift))) {
+        answer_lifted(request);
+    }
+}
+
+static void
+lift(struct kill_request *a)
+{
+    writ_result result;
+
+    a->data = writ_buf_in(a->request.x->arena, WRIT_API_ANSWER_MAX);
+    result = writ_stop_rules_lift(a->request.worker->gateway->stop_rules, &a->kill, &a->data, NULL);
+    if (result.code == WRIT_E_ABSENT) {
+        refuse(a, 404, WRIT_REASON_KILL_UNKNOWN);
+    } else if (!writ_is_ok(result)) {
+        refuse(a, 503, WRIT_REASON_LEDGER_UNAVAILABLE);
+    } else {
+        record(a, WRIT_FACT_KILL_LIFTED, lifted);
     }
 }
 

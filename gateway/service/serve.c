@@ -344,26 +344,17 @@ hear_fact(void *ctx, const struct writ_fact *fact, struct writ_err *err)
     return writ_stop_rules_hear(ctx, fact, err);
 }
 
-static WRIT_RESULT
-record_stop(void *ctx, enum writ_fact_event event, struct writ_view data, uint64_t *ret_leaf,
-    struct writ_err *err)
-{
-    return writ_ledger_record_at(ctx, event, data, ret_leaf, err);
-}
-
 /* Reads earlier stops from the ledger. */
 static writ_result
 open_kills(struct writ_gateway *gateway, struct writ_err *err)
 {
-    const struct writ_stop_rules_log log = {
-        record_stop, gateway->ledger, writ_ledger_is_shared(gateway->ledger)};
     struct writ_stop_rules *stop_rules = NULL;
     struct writ_ledger_health health;
     writ_auto_reader reader = NULL;
 
     writ_ledger_health(gateway->ledger, &health);
     WRIT_TRY(writ_stop_rules_open(gateway->config->files.ptr, writ_ledger_clock(gateway->ledger),
-        &log, health.records == 0, &stop_rules, err));
+        writ_ledger_is_shared(gateway->ledger), health.records == 0, &stop_rules, err));
     gateway->stop_rules = stop_rules; /* before the reading, so that it misses nothing */
     WRIT_TRY(writ_reader_open(gateway->config->store.ptr, &reader, err));
     return writ_reader_facts(reader, hear_fact, gateway->stop_rules, err);

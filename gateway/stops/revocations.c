@@ -218,6 +218,18 @@ writ_revocations_revoke(struct writ_revocations *r, const struct writ_kill *kill
     r->others_s = now_s + OVER_S;
 }
 
+void
+writ_revocations_hear(struct writ_revocations *r, int64_t until_s, int64_t now_s)
+{
+    if (until_s <= now_s || until_s <= r->others_s) {
+        return;
+    }
+    r->others_s = until_s;
+    for (size_t i = 0; i < EACH; i++) {
+        r->places[i].revoked = r->places[i].revoked || r->places[i].unknown;
+    }
+}
+
 bool
 writ_revocations_has(const struct writ_revocations *r, int64_t place, int64_t now_s)
 {

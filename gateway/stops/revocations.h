@@ -60,6 +60,9 @@ bool writ_revocations_give(struct writ_revocations *r, const struct writ_kill_ca
 void writ_revocations_revoke(
     struct writ_revocations *r, const struct writ_kill *kill, int64_t now_s);
 
+/** A stop that an earlier run pulled: until `until_s` all credentials of such runs are revoked. */
+void writ_revocations_hear(struct writ_revocations *r, int64_t until_s, int64_t now_s);
+
 /** True when the place, 0 to WRIT_REVOCATIONS_PLACES - 1, is revoked and its credentials may
  * live. */
 bool writ_revocations_has(const struct writ_revocations *r, int64_t place, int64_t now_s);

@@ -29,11 +29,12 @@ struct stop {
     struct writ_buf text;
     struct writ_kill kill;
     char id[WRIT_ID_TEXT];
+    bool pending; /* its record is under way: a lift before it would be forgotten by a restart */
 };
 
 struct writ_stop_rules {
     const struct writ_clock *clock;
-    struct writ_stop_rules_log log;
+    bool shared; /* other gateways write the ledger too */
     pthread_mutex_t lock;
     pthread_mutex_t heard_lock; /* taken last, and held for a moment */
     struct writ_buf heard;      /* facts of other gateways that are not taken yet, one per line */
@@ -49,8 +50,7 @@ struct writ_stop_rules {
     int64_t token_s;
     const struct writ_signer *signer;
     bool changed;
-    uint64_t leaf; /* of the last stop or lift that was recorded here */
-    bool deaf;     /* a stop of another gateway could not be taken: every call is stopped */
+    bool deaf; /* a stop of another gateway could not be taken: every call is stopped */
 };
 
 static int64_t
@@ -149,7 +149,7 @@ writ_stop_rules_admit(struct writ_stop_rules *stop_rules, const struct writ_kill
     lock(stop_rules); /* keeps the invariant */
     now = now_s(stop_rules);
     given = !stops(stop_rules, call);
-    if (given && stop_rules->log.shared) {
+    if (given && stop_rules->shared) {
         *ret_place = writ_shared_list_give(&stop_rules->list, call);
     } else if (given) {
         given = note_lifetime(stop_rules, until_s - now) &&
@@ -168,7 +168,7 @@ writ_stop_rules_status(struct writ_stop_rules *stop_rules, int64_t place)
         return WRIT_STATUS_UNKNOWN;
     }
     lock(stop_rules);
-    revoked = stop_rules->log.shared
+    revoked = stop_rules->shared
                   ? writ_shared_list_has(&stop_rules->list, place, now_s(stop_rules))
                   : writ_revocations_has(&stop_rules->revocations, place, now_s(stop_rules));
     (void)pthread_mutex_unlock(&stop_rules->lock);
@@ -202,10 +202,10 @@ sign_list(struct writ_stop_rules *stop_rules, const struct writ_signer *signer,
     };
     writ_auto_buf token = writ_buf_make(WRIT_JWS_BYTES_MAX);
 
-    if (stop_rules->log.shared) {
+    if (stop_rules->shared) {
         writ_shared_list_put(&stop_rules->list, now, bits);
     }
-    for (int64_t i = 0; !stop_rules->log.shared && i < WRIT_REVOCATIONS_PLACES; i++) {
+    for (int64_t i = 0; !stop_rules->shared && i < WRIT_REVOCATIONS_PLACES; i++) {
         if (writ_revocations_has(&stop_rules->revocations, i, now)) {
             bits[i / 8] = (char)(bits[i / 8] | 1 << i % 8);
         }
@@ -336,66 +336,51 @@ add(struct writ_stop_rules *stop_rules, const struct writ_kill *kill, struct wri
     return WRIT_DONE;
 }
 
+/* The fact that a stop was pulled; in a shared log with the group of its credential's place. */
 static WRIT_RESULT
-record_pulled(
-    struct writ_stop_rules *stop_rules, const struct writ_kill *kill, struct writ_err *err)
+put_pulled(const struct writ_stop_rules *stop_rules, const struct writ_kill *kill,
+    struct writ_buf *ret, struct writ_err *err)
 {
-    writ_auto_buf data = writ_buf_make(FILE_MAX);
-    struct writ_write w = writ_write_to(&data);
+    struct writ_write w = writ_write_to(ret);
     struct writ_kill grouped = *kill;
     uint32_t group = 0;
 
-    if (stop_rules->log.shared && kill->issued != NULL) {
+    if (stop_rules->shared && kill->issued != NULL) {
         grouped.group = &group;
         group = writ_shared_list_group(kill->issued);
     }
     writ_kill_put(&grouped, &w);
-    WRIT_TRY(writ_write_end(&w, err));
-    return stop_rules->log.write(
-        stop_rules->log.ctx, WRIT_FACT_KILL_PULLED, writ_buf_view(&data), &stop_rules->leaf, err);
+    return writ_write_end(&w, err);
 }
 
 static WRIT_RESULT
-record_lifted(
-    struct writ_stop_rules *stop_rules, const struct writ_kill *lift, struct writ_err *err)
+put_lifted(const struct writ_kill *lift, struct writ_buf *ret, struct writ_err *err)
 {
-    writ_auto_buf data = writ_buf_make(FILE_MAX);
-    struct writ_write w = writ_write_to(&data);
+    struct writ_write w = writ_write_to(ret);
 
     writ_write_object_begin(&w);
     writ_write_text(&w, "id", lift->id);
     writ_write_text_if(&w, "reason", lift->reason);
     writ_write_text_if(&w, "who", lift->who);
     writ_write_object_end(&w);
-    WRIT_TRY(writ_write_end(&w, err));
-    return stop_rules->log.write(
-        stop_rules->log.ctx, WRIT_FACT_KILL_LIFTED, writ_buf_view(&data), &stop_rules->leaf, err);
+    return writ_write_end(&w, err);
 }
 
-/* keeps the invariant */
-static WRIT_RESULT
-revoke_and_record(
-    struct writ_stop_rules *stop_rules, const struct writ_kill *kill, struct writ_err *err)
+/* Under the lock: the stop of that id; NULL: there is none. */
+static struct stop *
+find(struct writ_stop_rules *stop_rules, struct writ_view id)
 {
-    writ_result result;
-
-    if (stop_rules->log.shared) {
-        result = record_pulled(stop_rules, kill, err);
-        take_heard(stop_rules); /* its record counts, in its order among those of others */
-        if (!writ_is_ok(result)) {
-            writ_shared_list_add_alone(&stop_rules->list, kill, now_s(stop_rules));
+    for (size_t i = 0; i < stop_rules->stops_n; i++) {
+        if (writ_view_equal(stop_rules->stops[i].kill.id, id)) {
+            return &stop_rules->stops[i];
         }
-        return result;
     }
-    writ_revocations_revoke(&stop_rules->revocations, kill, kill->at_us / US_PER_S);
-    result = record_pulled(stop_rules, kill, err);
-    WRIT_IGNORE(save(stop_rules, NULL)); /* its revocations also follow from the record */
-    return result;
+    return NULL;
 }
 
 WRIT_RESULT
-writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struct writ_kill *kill,
-    char ret_id[WRIT_ID_TEXT], struct writ_err *err)
+writ_stop_rules_pull(struct writ_stop_rules *stop_rules, struct writ_kill *kill,
+    char ret_id[WRIT_ID_TEXT], struct writ_buf *ret_data, struct writ_err *err)
 {
     struct writ_kill mine = *kill;
     char id[WRIT_ID_TEXT];
@@ -412,49 +397,71 @@ writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struct writ_kill 
     forget(stop_rules);
     result = add(stop_rules, &mine, err);
     if (writ_is_ok(result)) {
+        find(stop_rules, mine.id)->pending = true;
         stop_rules->changed = true;
-        (void)writ_view_place(writ_view(id, sizeof id), ret_id);
-        if (!writ_is_ok(revoke_and_record(stop_rules, &mine, err))) {
-            result.code = WRIT_E_IO; /* it is in force, but not durable */
+        if (!stop_rules->shared) { /* keeps the invariant; in a shared log the record revokes */
+            writ_revocations_revoke(&stop_rules->revocations, &mine, mine.at_us / US_PER_S);
         }
     }
     (void)pthread_mutex_unlock(&stop_rules->lock);
-    return result;
+    WRIT_TRY(result);
+    (void)writ_view_place(writ_view(id, sizeof id), ret_id);
+    mine.id = writ_view_str(ret_id);
+    *kill = mine;
+    return writ_is_ok(put_pulled(stop_rules, kill, ret_data, err)) ? WRIT_DONE
+                                                                   : (writ_result){WRIT_E_IO};
+}
+
+void
+writ_stop_rules_pulled(
+    struct writ_stop_rules *stop_rules, const struct writ_kill *kill, bool durable)
+{
+    struct stop *stop;
+
+    lock(stop_rules); /* takes its record, in its order among those of others */
+    stop = find(stop_rules, kill->id);
+    if (stop != NULL) {
+        stop->pending = false;
+    }
+    if (!durable && stop_rules->shared) {
+        writ_shared_list_add_alone(&stop_rules->list, kill, now_s(stop_rules));
+        stop_rules->changed = true;
+    } else if (!durable) {
+        WRIT_IGNORE(save(stop_rules, NULL)); /* its revocations do not follow from a record */
+    }
+    (void)pthread_mutex_unlock(&stop_rules->lock);
 }
 
 WRIT_RESULT
-writ_stop_rules_lift(
-    struct writ_stop_rules *stop_rules, const struct writ_kill *lift, struct writ_err *err)
+writ_stop_rules_lift(struct writ_stop_rules *stop_rules, const struct writ_kill *lift,
+    struct writ_buf *ret_data, struct writ_err *err)
 {
-    writ_result result = {WRIT_E_ABSENT};
+    const struct stop *stop;
+    writ_result result = WRIT_DONE;
 
     lock(stop_rules);
-    for (size_t i = 0; i < stop_rules->stops_n; i++) {
-        struct stop *stop = &stop_rules->stops[i];
-
-        if (!writ_view_equal(stop->kill.id, lift->id) ||
-            (lift->tenant.len > 0 && !writ_view_equal(lift->tenant, stop->kill.tenant))) {
-            continue;
-        }
-        result = record_lifted(stop_rules, lift, err);
-        if (writ_is_ok(result)) {
-            take_out(stop_rules, i);
-        }
-        break;
+    stop = find(stop_rules, lift->id);
+    if (stop == NULL ||
+        (lift->tenant.len > 0 && !writ_view_equal(lift->tenant, stop->kill.tenant))) {
+        result.code = WRIT_E_ABSENT;
+    } else if (stop->pending) {
+        result.code = WRIT_E_BUSY;
     }
     (void)pthread_mutex_unlock(&stop_rules->lock);
-    return result;
+    return writ_is_ok(result) ? put_lifted(lift, ret_data, err) : result;
 }
 
-uint64_t
-writ_stop_rules_recorded(struct writ_stop_rules *stop_rules)
+void
+writ_stop_rules_lifted(struct writ_stop_rules *stop_rules, struct writ_view id)
 {
-    uint64_t leaf;
+    const struct stop *stop;
 
     lock(stop_rules);
-    leaf = stop_rules->leaf;
+    stop = find(stop_rules, id);
+    if (stop != NULL) {
+        take_out(stop_rules, (size_t)(stop - stop_rules->stops));
+    }
     (void)pthread_mutex_unlock(&stop_rules->lock);
-    return leaf;
 }
 
 void
@@ -603,9 +610,8 @@ open_file(struct writ_stop_rules *stop_rules, const char *store, bool first, str
 }
 
 WRIT_RESULT
-writ_stop_rules_open(const char *store, const struct writ_clock *clock,
-    const struct writ_stop_rules_log *log, bool first, struct writ_stop_rules **ret,
-    struct writ_err *err)
+writ_stop_rules_open(const char *store, const struct writ_clock *clock, bool shared, bool first,
+    struct writ_stop_rules **ret, struct writ_err *err)
 {
     struct writ_stop_rules *stop_rules = writ_alloc(sizeof *stop_rules);
     writ_result result;
@@ -615,32 +621,20 @@ writ_stop_rules_open(const char *store, const struct writ_clock *clock,
     }
     stop_rules->dir = -1;
     stop_rules->clock = clock;
-    stop_rules->log = *log;
+    stop_rules->shared = shared;
     stop_rules->heard = writ_buf_make(HEARD_MAX);
     if (pthread_mutex_init(&stop_rules->lock, NULL) != 0 ||
         pthread_mutex_init(&stop_rules->heard_lock, NULL) != 0) {
         writ_free(stop_rules);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
     }
-    result = log->shared ? WRIT_DONE : open_file(stop_rules, store, first, err);
+    result = shared ? WRIT_DONE : open_file(stop_rules, store, first, err);
     if (!writ_is_ok(result)) {
         writ_stop_rules_free(stop_rules);
         return result;
     }
     *ret = stop_rules;
     return WRIT_DONE;
-}
-
-/* A fact that is known already changes nothing. */
-static bool
-is_known(const struct writ_stop_rules *stop_rules, const struct writ_fact *fact)
-{
-    for (size_t i = 0; i < stop_rules->stops_n; i++) {
-        if (writ_view_equal(stop_rules->stops[i].kill.id, text_of(fact->data, WRIT_LIT("id")))) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* A fact that was read at the opening may be noted too: it counts once. */
@@ -655,7 +649,7 @@ count(struct writ_stop_rules *stop_rules, const struct writ_fact *fact)
     int64_t group = -1;
     bool grouped;
 
-    if (!stop_rules->log.shared || fact->n < stop_rules->facts_n) {
+    if (!stop_rules->shared || fact->n < stop_rules->facts_n) {
         return;
     }
     stop_rules->facts_n = fact->n + 1;
@@ -672,29 +666,20 @@ writ_stop_rules_hear(
     struct writ_stop_rules *stop_rules, const struct writ_fact *fact, struct writ_err *err)
 {
     int64_t over_s = fact->at_us / US_PER_S + OVER_S;
+    const struct stop *known = find(stop_rules, text_of(fact->data, WRIT_LIT("id")));
 
     count(stop_rules, fact);
-    if (fact->event == WRIT_FACT_KILL_LIFTED) {
-        for (size_t i = 0; i < stop_rules->stops_n; i++) {
-            if (writ_view_equal(
-                    stop_rules->stops[i].kill.id, text_of(fact->data, WRIT_LIT("id")))) {
-                take_out(stop_rules, i);
-                break;
-            }
-        }
+    if (fact->event == WRIT_FACT_KILL_LIFTED && known != NULL) {
+        take_out(stop_rules, (size_t)(known - stop_rules->stops));
+    }
+    if (fact->event != WRIT_FACT_KILL_PULLED || known != NULL) {
         return WRIT_DONE;
     }
-    if (fact->event != WRIT_FACT_KILL_PULLED || is_known(stop_rules, fact)) {
-        return WRIT_DONE;
-    }
-    if (stop_rules->log.shared) {
+    if (stop_rules->shared) {
         forget(stop_rules);
         return read_stop(stop_rules, fact->data, err);
     }
-    if (over_s > now_s(stop_rules) && over_s > stop_rules->revocations.others_s) {
-        stop_rules->revocations.others_s =
-            over_s; /* revoked places stay revoked, whatever the file says */
-    }
+    writ_revocations_hear(&stop_rules->revocations, over_s, now_s(stop_rules));
     forget(stop_rules);
     return read_stop(stop_rules, fact->data, err);
 }

@@ -4,8 +4,8 @@
  * From the moment a stop is pulled no credential is issued for the calls that it names, and their
  * earlier credentials are on the list of revoked ones (status_list.h) that tool servers check. It
  * is in force until it is lifted, also after a restart: stops are records of the ledger
- * (evidence/record/fact.h). A stop is in force at once even when it cannot be written; it is lifted
- * only when that can be written.
+ * (evidence/record/fact.h), which the caller submits. A stop is in force at once even when it
+ * cannot be written; it is lifted only when that can be written.
  *
  * Credentials of the same agent, tenant, tool and policy share a place in that list
  * (revocations.h). Revoked credentials stay revoked when the stop is lifted.
@@ -16,7 +16,7 @@
  * A stop of one credential also revokes those that share its place; new ones are still issued. It
  * ends when the credential expires.
  *
- * Thread-safe: one lock. */
+ * Thread-safe: one lock, under which nothing waits for the ledger. */
 #ifndef WRIT_GATEWAY_STOP_RULES_H
 #define WRIT_GATEWAY_STOP_RULES_H
 
@@ -32,25 +32,17 @@
 
 struct writ_stop_rules;
 
-/** Where stops are recorded: the ledger. */
-struct writ_stop_rules_log {
-    /** Records a fact; it is durable when this returns WRIT_OK, and has that index. Blocks. */
-    WRIT_RESULT(*write)
-    (void *ctx, enum writ_fact_event event, struct writ_view data, uint64_t *ret_leaf,
-        struct writ_err *err);
-    void *ctx;
-    bool shared; /* others write it too: writ_stop_rules_note is called with every fact that is
-                    recorded from the opening on, also with those of this gateway */
-};
-
 /** Opens the file beside the ledger `store` that has the ranges of places (revocations.h). Without
  * it, or when it is not readable, all credentials of earlier runs count as live, unless `first`
- * says that there was no run; a shared log wants no file. WRIT_E_INVALID (others can change the
- * file), WRIT_E_IO, WRIT_E_NOMEM. `ret` is new, free with writ_stop_rules_free; written only on
- * success. Blocks. */
-WRIT_RESULT writ_stop_rules_open(const char *store, const struct writ_clock *clock,
-    const struct writ_stop_rules_log *log, bool first, struct writ_stop_rules **ret,
-    struct writ_err *err);
+ * says that there was no run.
+ *
+ * @param shared  other gateways write the ledger too: there is no file, and writ_stop_rules_note is
+ *                called with every fact that is recorded from now on, also by this gateway
+ * @param ret     new, free with writ_stop_rules_free; written only on success
+ *
+ * WRIT_E_INVALID (others can change the file), WRIT_E_IO, WRIT_E_NOMEM. Blocks. */
+WRIT_RESULT writ_stop_rules_open(const char *store, const struct writ_clock *clock, bool shared,
+    bool first, struct writ_stop_rules **ret, struct writ_err *err);
 
 /** Takes a recorded fact: call it with every fact of the ledger, in order, before any other
  * function. WRIT_E_MISMATCH: not the record of a stop; WRIT_E_LIMIT, WRIT_E_NOMEM. */
@@ -58,8 +50,7 @@ WRIT_RESULT writ_stop_rules_hear(
     struct writ_stop_rules *stop_rules, const struct writ_fact *fact, struct writ_err *err);
 
 /** Notes a fact that another gateway recorded in the same ledger: its canonical bytes, copied.
- * Every later question knows it; one that cannot be taken stops every call. Does not wait for a
- * stop that is being recorded, and so may be called by the ledger's writer. */
+ * Every later question knows it; one that cannot be taken stops every call. */
 void writ_stop_rules_note(struct writ_stop_rules *stop_rules, struct writ_view fact);
 
 /** NULL is permitted. */
@@ -70,7 +61,8 @@ bool writ_stop_rules_stops(struct writ_stop_rules *stop_rules, const struct writ
 
 /** Gives the place in the list for a credential that expires at `until_s`. False: a stop names the
  * call, or its lifetime cannot be recorded, and no credential may be issued. One atomic step: a
- * later stop revokes every credential that is admitted here. */
+ * later stop revokes every credential that is admitted here. Writes the file, and blocks, for a
+ * credential that lives longer than all before it. */
 bool writ_stop_rules_admit(struct writ_stop_rules *stop_rules, const struct writ_kill_call *call,
     int64_t until_s, int64_t *ret_place);
 
@@ -78,34 +70,40 @@ bool writ_stop_rules_admit(struct writ_stop_rules *stop_rules, const struct writ
 enum writ_status writ_stop_rules_status(struct writ_stop_rules *stop_rules, int64_t place);
 
 /**
- * Pulls a stop.
+ * Pulls a stop: it is in force when this returns. Record it then, and call writ_stop_rules_pulled.
  *
- * @param kill    without id and at_us
- * @param ret_id  gets its id, when it is in force
+ * @param kill      gets its id, which lies in `ret_id`, and its time
+ * @param ret_id    written only when it is in force
+ * @param ret_data  gets the fact to record, WRIT_FACT_KILL_PULLED
  *
- * @return WRIT_OK         it is in force, and durable
- *         WRIT_E_IO       it is in force, but not durable: a restart forgets it
+ * @return WRIT_OK
+ *         WRIT_E_IO       it is in force, but its record cannot be made
  *         WRIT_E_INVALID  it names nothing, or a text is too long, or `issued` is missing
  *         WRIT_E_NOMEM, WRIT_E_CRYPTO it is not in force
- *
- * Blocks for the disk.
  */
-WRIT_RESULT writ_stop_rules_pull(struct writ_stop_rules *stop_rules, const struct writ_kill *kill,
-    char ret_id[WRIT_ID_TEXT], struct writ_err *err);
+WRIT_RESULT writ_stop_rules_pull(struct writ_stop_rules *stop_rules, struct writ_kill *kill,
+    char ret_id[WRIT_ID_TEXT], struct writ_buf *ret_data, struct writ_err *err);
+
+/** Once for each stop that was pulled: its record is durable, or it is not, and a restart forgets
+ * the stop. In a shared log its fact was noted before. */
+void writ_stop_rules_pulled(
+    struct writ_stop_rules *stop_rules, const struct writ_kill *kill, bool durable);
 
 /**
- * Lifts a stop, durably.
+ * Begins to lift a stop, which stays in force: record it, and call writ_stop_rules_lifted when that
+ * is durable.
  *
- * @param lift  its id; who lifts it and the reason, which are recorded; with a tenant only a stop
- *              of that tenant
+ * @param lift      its id; who lifts it and the reason, which are recorded; with a tenant only a
+ *                  stop of that tenant
+ * @param ret_data  gets the fact to record, WRIT_FACT_KILL_LIFTED
  *
- * WRIT_E_ABSENT, WRIT_E_IO, WRIT_E_NOMEM: it stays in force. Blocks for the disk.
+ * WRIT_E_ABSENT; WRIT_E_BUSY: it is not recorded yet; WRIT_E_NOMEM.
  */
-WRIT_RESULT writ_stop_rules_lift(
-    struct writ_stop_rules *stop_rules, const struct writ_kill *lift, struct writ_err *err);
+WRIT_RESULT writ_stop_rules_lift(struct writ_stop_rules *stop_rules, const struct writ_kill *lift,
+    struct writ_buf *ret_data, struct writ_err *err);
 
-/** The index in the ledger of the last stop or lift that this process recorded. */
-uint64_t writ_stop_rules_recorded(struct writ_stop_rules *stop_rules);
+/** The lift is durable: the stop of that id, if it is still there, is no longer in force. */
+void writ_stop_rules_lifted(struct writ_stop_rules *stop_rules, struct writ_view id);
 
 /** Writes all stops as an array, or those of a tenant when it is not empty. */
 void writ_stop_rules_put(

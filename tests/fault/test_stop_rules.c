@@ -45,7 +45,7 @@ pull(const char *agent, char ret_id[WRIT_ID_TEXT])
         .reason = WRIT_LIT("why"),
         .who = WRIT_LIT("me")};
 
-    return writ_stop_rules_pull(kills, &kill, ret_id, NULL);
+    return writ_memo_pull(&memo, kills, &kill, ret_id);
 }
 
 static struct writ_kill_call
@@ -167,7 +167,7 @@ START_TEST(lift_with_a_failed_allocation_keeps_or_lifts_the_stop)
         setup();
         ck_assert_ok(pull("a", id));
         writ_fault_arm(nth);
-        result = writ_stop_rules_lift(kills, &(struct writ_kill){.id = writ_view_str(id)}, NULL);
+        result = writ_memo_lift(&memo, kills, writ_view_str(id));
         reached = writ_fault_disarm();
         ck_assert_msg(stops("a") == !writ_is_ok(result), "allocation %ld", nth);
         ck_assert_ok(open_again());

@@ -105,8 +105,7 @@ check_stops(struct writ_stop_rules *kills, struct writ_view list)
     }
     WRIT_JSON_EACH(stop, stops)
     {
-        WRIT_INVARIANT(writ_is_ok(writ_stop_rules_lift(
-            kills, &(struct writ_kill){.id = member(stop, WRIT_LIT("id"))}, NULL)));
+        WRIT_INVARIANT(writ_is_ok(writ_memo_lift(&memo, kills, member(stop, WRIT_LIT("id")))));
     }
 }
 
@@ -114,7 +113,6 @@ check_stops(struct writ_stop_rules *kills, struct writ_view list)
 static bool
 recorded(const uint8_t *data, size_t size)
 {
-    uint64_t leaf = 0;
     const struct writ_json *file = NULL;
 
     memo.clock = writ_clock_system();
@@ -129,7 +127,7 @@ recorded(const uint8_t *data, size_t size)
         if (writ_json_type(stop) != WRIT_JSON_OBJECT ||
             !writ_is_ok(writ_jcs_put(&text, stop, NULL)) || memo.n + 8 > WRIT_MEMO_MAX / 2 ||
             !writ_is_ok(
-                writ_memo_write(&memo, WRIT_FACT_KILL_PULLED, writ_buf_view(&text), &leaf, NULL))) {
+                writ_memo_write(&memo, WRIT_FACT_KILL_PULLED, writ_buf_view(&text), NULL))) {
             return false;
         }
     }

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { inflateSync } from 'node:zlib';
 import { bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { AUD, ISS, guardFolder, jose, startGuard } from '../support/js/guard.mjs';
@@ -222,6 +223,24 @@ test('the refusal is a decision in the ledger', async (t) => {
   assert.match(shown, /"decision":"deny"/);
   assert.match(shown, /killed/);
   assert.equal(w.up.calls.length, 0);
+});
+
+test('the loop serves while a stop waits for its record, and obeys it', SQLITE_ONLY, async (t) => {
+  const w = await world(t, { gateway: { loops: 1 } });
+  assert.equal(await w.call(A1), 'ran');
+  const ledger = new DatabaseSync(w.gw.path('ledger.db'));
+  t.after(() => ledger.close());
+  ledger.exec('BEGIN IMMEDIATE'); // the writer waits
+  let answered = false;
+  const pulled = w.pull(ROOT, 'agent', 'a1').finally(() => { answered = true; });
+  const stop = await until(async () => (await w.api(ROOT, '/v1/kills')).body.kills[0], 'the stop is in force');
+  assert.equal((await w.api(ROOT, `/v1/kills/${stop.id}/lift`, {})).status, 503);
+  assert.equal(answered, false);
+  ledger.exec('ROLLBACK');
+  assert.deepEqual((({ status, body }) => [status, body.id, body.durable])(await pulled), [200, stop.id, true]);
+  assert.equal(await w.call(A1), 'killed');
+  assert.equal((await w.api(ROOT, `/v1/kills/${stop.id}/lift`, {})).status, 200);
+  assert.equal(await w.call(A1), 'ran');
 });
 
 test('a stop survives SIGKILL and revokes credentials of the run before', async (t) => {

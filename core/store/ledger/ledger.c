@@ -347,8 +347,8 @@ on_recorded(struct writ_entry *entry)
 }
 
 WRIT_RESULT
-writ_ledger_record_at(struct writ_ledger *ledger, enum writ_fact_event event, struct writ_view data,
-    uint64_t *ret_leaf, struct writ_err *err)
+writ_ledger_record(struct writ_ledger *ledger, enum writ_fact_event event, struct writ_view data,
+    struct writ_err *err)
 {
     sem_t done;
     struct writ_entry entry = {.kind = WRIT_ENTRY_FACT,
@@ -369,17 +369,7 @@ writ_ledger_record_at(struct writ_ledger *ledger, enum writ_fact_event event, st
     if (!writ_is_ok(result)) {
         WRIT_FAIL(err, result.code, "the ledger could not record it");
     }
-    if (ret_leaf != NULL) {
-        *ret_leaf = entry.fact.leaf;
-    }
     return WRIT_DONE;
-}
-
-WRIT_RESULT
-writ_ledger_record(
-    void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err)
-{
-    return writ_ledger_record_at(ctx, event, data, NULL, err);
 }
 
 bool

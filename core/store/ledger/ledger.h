@@ -139,14 +139,10 @@ void writ_ledger_close(struct writ_ledger *ledger);
 WRIT_RESULT writ_ledger_submit(struct writ_ledger *ledger, struct writ_entry **entries, size_t n);
 
 /** Records one fact, which belongs to no call (evidence/record/fact.h), and waits until it is on
- * disk; `ctx` is the ledger. WRIT_E_BUSY, WRIT_E_IO, WRIT_E_LIMIT, WRIT_E_NOMEM. Not on the
+ * disk. WRIT_E_BUSY, WRIT_E_IO, WRIT_E_LIMIT, WRIT_E_NOMEM. Not on the
  * writer's thread. */
-WRIT_RESULT writ_ledger_record(
-    void *ctx, enum writ_fact_event event, struct writ_view data, struct writ_err *err);
-
-/** As writ_ledger_record; `ret_leaf` (may be NULL) gets its index in the log. */
-WRIT_RESULT writ_ledger_record_at(struct writ_ledger *ledger, enum writ_fact_event event,
-    struct writ_view data, uint64_t *ret_leaf, struct writ_err *err);
+WRIT_RESULT writ_ledger_record(struct writ_ledger *ledger, enum writ_fact_event event,
+    struct writ_view data, struct writ_err *err);
 
 /**
  * Hands over new keys. The ledger takes them: the active one signs every group that is submitted

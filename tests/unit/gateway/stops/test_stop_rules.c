@@ -85,7 +85,7 @@ pull(enum writ_kill_by by, const char *value, const char *tenant)
         .reason = WRIT_LIT("why"),
         .who = WRIT_LIT("me")};
 
-    ck_assert_ok(writ_stop_rules_pull(rules, &kill, id, NULL));
+    ck_assert_ok(writ_memo_pull(&memo, rules, &kill, id));
     return writ_view_str(id);
 }
 
@@ -126,7 +126,7 @@ START_TEST(pull_matches_exactly_the_named_calls)
             rows[i].stops ? WRIT_STATUS_REVOKED : WRIT_STATUS_VALID);
         open_again(); /* it is durable */
         ck_assert_int_eq(writ_stop_rules_stops(rules, &call), rows[i].stops);
-        ck_assert_ok(writ_stop_rules_lift(rules, &(struct writ_kill){.id = id}, NULL));
+        ck_assert_ok(writ_memo_lift(&memo, rules, id));
         ck_assert(!writ_stop_rules_stops(rules, &call));
         teardown();
     }
@@ -157,7 +157,7 @@ START_TEST(lift_and_restart_keep_revoked_credentials)
     setup();
     first = admit();
     id = pull(WRIT_KILL_AGENT, "a", NULL);
-    ck_assert_ok(writ_stop_rules_lift(rules, &(struct writ_kill){.id = id}, NULL));
+    ck_assert_ok(writ_memo_lift(&memo, rules, id));
     second = admit();
     ck_assert_int_ge(second, 0);
     ck_assert_int_ne(second, first);
@@ -318,7 +318,7 @@ pull_credential(const char *jti, const struct writ_kill_call *issued)
         .issued = issued};
     char id[WRIT_ID_TEXT];
 
-    return writ_stop_rules_pull(rules, &kill, id, NULL);
+    return writ_memo_pull(&memo, rules, &kill, id);
 }
 
 START_TEST(pull_of_one_credential_revokes_its_place_only)
@@ -400,13 +400,37 @@ START_TEST(pull_that_cannot_be_written_stops_and_reports_it)
 
     setup();
     memo.fails = true;
-    ck_assert_code(writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_IO);
+    ck_assert_code(writ_memo_pull(&memo, rules, &kill, id), WRIT_E_IO);
     ck_assert(writ_stop_rules_stops(rules, &call));
-    ck_assert(!writ_is_ok(
-        writ_stop_rules_lift(rules, &(struct writ_kill){.id = writ_view_str(id)}, NULL)));
+    ck_assert(!writ_is_ok(writ_memo_lift(&memo, rules, writ_view_str(id))));
     ck_assert(writ_stop_rules_stops(rules, &call));
     memo.fails = false;
-    ck_assert_ok(writ_stop_rules_lift(rules, &(struct writ_kill){.id = writ_view_str(id)}, NULL));
+    ck_assert_ok(writ_memo_lift(&memo, rules, writ_view_str(id)));
+    ck_assert(!writ_stop_rules_stops(rules, &call));
+    teardown();
+}
+END_TEST
+
+START_TEST(stop_is_in_force_before_it_is_recorded_and_until_its_lift_is)
+{
+    struct writ_kill kill = {
+        .by = WRIT_KILL_AGENT, .value = WRIT_LIT("a"), .reason = WRIT_LIT("r")};
+    writ_auto_buf data = writ_buf_make(4096);
+    char id[WRIT_ID_TEXT];
+    int64_t place;
+
+    setup();
+    place = admit();
+    ck_assert_ok(writ_stop_rules_pull(rules, &kill, id, &data, NULL));
+    ck_assert(writ_stop_rules_stops(rules, &call));
+    ck_assert_int_eq(admit(), -1);
+    ck_assert_int_eq(writ_stop_rules_status(rules, place), WRIT_STATUS_REVOKED);
+    ck_assert_code(writ_stop_rules_lift(rules, &kill, &data, NULL), WRIT_E_BUSY);
+    writ_stop_rules_pulled(rules, &kill, true);
+    ck_assert_ok(writ_stop_rules_lift(rules, &kill, &data, NULL));
+    ck_assert(writ_stop_rules_stops(rules, &call));
+    writ_stop_rules_lifted(rules, kill.id);
+    writ_stop_rules_lifted(rules, kill.id);
     ck_assert(!writ_stop_rules_stops(rules, &call));
     teardown();
 }
@@ -420,17 +444,15 @@ START_TEST(pull_beyond_a_limit_is_refused)
 
     setup();
     memset(text, 'x', sizeof text);
-    ck_assert_code(
-        writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_INVALID); /* without a name */
+    ck_assert_code(writ_memo_pull(&memo, rules, &kill, id), WRIT_E_INVALID); /* without a name */
     kill.value = writ_view(text, sizeof text);
-    ck_assert_code(writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_memo_pull(&memo, rules, &kill, id), WRIT_E_INVALID);
     kill.value = writ_view(text, sizeof text - 1);
-    ck_assert_ok(writ_stop_rules_pull(rules, &kill, id, NULL));
+    ck_assert_ok(writ_memo_pull(&memo, rules, &kill, id));
     kill.by = WRIT_KILL_NONE;
-    ck_assert_code(writ_stop_rules_pull(rules, &kill, id, NULL), WRIT_E_INVALID);
+    ck_assert_code(writ_memo_pull(&memo, rules, &kill, id), WRIT_E_INVALID);
     ck_assert(!writ_stop_rules_stops(rules, &call));
-    ck_assert_code(
-        writ_stop_rules_lift(rules, &(struct writ_kill){.id = WRIT_LIT("x")}, NULL), WRIT_E_ABSENT);
+    ck_assert_code(writ_memo_lift(&memo, rules, WRIT_LIT("x")), WRIT_E_ABSENT);
     teardown();
 }
 END_TEST
@@ -480,4 +502,5 @@ WRIT_UNIT_MAIN("stop_rules", pull_matches_exactly_the_named_calls,
     pull_revokes_credentials_of_every_earlier_late_run,
     admit_without_free_places_shares_the_last_one, pull_of_one_credential_revokes_its_place_only,
     pull_of_a_credential_ends_when_it_expires, pull_that_cannot_be_written_stops_and_reports_it,
-    pull_beyond_a_limit_is_refused, status_list_agrees_with_the_places)
+    stop_is_in_force_before_it_is_recorded_and_until_its_lift_is, pull_beyond_a_limit_is_refused,
+    status_list_agrees_with_the_places)
