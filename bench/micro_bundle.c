@@ -67,9 +67,9 @@ record_of(struct bench *b, uint64_t n)
         check(writ_decision_put(&b->decision, &b->body, &err), "put", &err);
     } else {
         struct writ_outcome outcome = writ_outcome_for(&b->decision, WRIT_OUTCOME_EXECUTED);
+        struct writ_outcome_texts texts;
 
-        check(
-            writ_outcome_place(&outcome, &b->decision, profile, BEGIN + (int64_t)n, b->arena, &err),
+        check(writ_outcome_place(&outcome, &b->decision, profile, BEGIN + (int64_t)n, &texts, &err),
             "place", &err);
         check(writ_outcome_put(&outcome, &b->body, &err), "put", &err);
     }

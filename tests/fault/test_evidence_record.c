@@ -84,10 +84,12 @@ end_and_join(struct writ_arena *arena, struct writ_buf *ret)
 {
     struct writ_decision decision = writ_sample_draft(WRIT_DECISION_ALLOW);
     struct writ_outcome outcome;
+    struct writ_outcome_texts texts;
 
     WRIT_TRY(writ_decision_derive(&decision, crewai(), arena, NULL));
     outcome = writ_outcome_for(&decision, WRIT_OUTCOME_EXECUTED);
-    WRIT_TRY(writ_outcome_place(&outcome, &decision, crewai(), WRIT_SAMPLE_ISSUED_US, arena, NULL));
+    WRIT_TRY(
+        writ_outcome_place(&outcome, &decision, crewai(), WRIT_SAMPLE_ISSUED_US, &texts, NULL));
     WRIT_TRY(writ_outcome_join(&outcome, &decision, crewai(), NULL));
     return writ_outcome_put(&outcome, ret, NULL);
 }

@@ -103,26 +103,23 @@ writ_decision_place(struct writ_decision *decision, const struct writ_profile *p
 
 WRIT_RESULT
 writ_outcome_place(struct writ_outcome *outcome, const struct writ_decision *decision,
-    const struct writ_profile *profile, int64_t completed_at_us, struct writ_arena *arena,
+    const struct writ_profile *profile, int64_t completed_at_us, struct writ_outcome_texts *texts,
     struct writ_err *err)
 {
     char room[WRIT_PROFILE_ROOM];
     writ_auto_buf scratch = writ_profile_scratch(room);
-    char *text = writ_arena_get(arena, WRIT_DIGEST_TEXT);
     struct writ_outcome placed = *outcome;
     struct writ_digest receipt;
     bool complete = false;
 
-    if (text == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the digest of an outcome");
-    }
-    WRIT_TRY(writ_member_time_make(completed_at_us, arena, &placed.completed_at, err));
+    writ_time_format(completed_at_us, texts->completed_at);
+    placed.completed_at = writ_member_text(writ_view(texts->completed_at, WRIT_TIME_TEXT - 1));
     WRIT_TRY(writ_profile_derive(profile, WRIT_PROFILE_OUTCOME_RECEIPT_REF, decision, &placed,
         &scratch, &receipt, &complete, err));
     placed.receipt_ref = (struct writ_member_text){WRIT_NULL, {0}};
     if (complete) {
-        writ_digest_text(&receipt, text);
-        placed.receipt_ref = writ_member_text(writ_view(text, WRIT_DIGEST_TEXT - 1));
+        writ_digest_text(&receipt, texts->receipt_ref);
+        placed.receipt_ref = writ_member_text(writ_view(texts->receipt_ref, WRIT_DIGEST_TEXT - 1));
     }
     *outcome = placed;
     return WRIT_DONE;

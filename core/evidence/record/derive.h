@@ -4,6 +4,7 @@
 #ifndef WRIT_EVIDENCE_DERIVE_H
 #define WRIT_EVIDENCE_DERIVE_H
 
+#include "base/clock.h"
 #include "evidence/json/digest.h"
 #include "evidence/record/decision.h"
 #include "evidence/record/outcome.h"
@@ -74,14 +75,22 @@ WRIT_RESULT writ_decision_intent_ref(const struct writ_decision *decision,
 WRIT_RESULT writ_decision_recompute(const struct writ_decision *decision,
     const struct writ_profile *profile, struct writ_faults *ret, struct writ_err *err);
 
+/** The members that the ledger gives an outcome. A call that ran has its outcome whatever memory is
+ * left for its request. */
+struct writ_outcome_texts {
+    char completed_at[WRIT_TIME_TEXT], receipt_ref[WRIT_DIGEST_TEXT];
+};
+
 /**
  * Sets completed_at, then receipt_ref (null when the decision has no intent_ref). Changes nothing
  * on failure.
  *
+ * @param texts  must live as long as the outcome
+ *
  * @return as writ_decision_place
  */
 WRIT_RESULT writ_outcome_place(struct writ_outcome *outcome, const struct writ_decision *decision,
-    const struct writ_profile *profile, int64_t completed_at_us, struct writ_arena *arena,
+    const struct writ_profile *profile, int64_t completed_at_us, struct writ_outcome_texts *texts,
     struct writ_err *err);
 
 /**

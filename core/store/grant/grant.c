@@ -106,9 +106,10 @@ write_blocked(struct writ_judgement *j, int64_t *ret_us)
 {
     struct writ_outcome outcome = writ_outcome_for(j->d->draft, WRIT_OUTCOME_BLOCKED);
     int64_t now_us = writ_group_stamp(j->ledger);
+    struct writ_outcome_texts texts;
     struct writ_faults faults = {0};
 
-    WRIT_TRY(writ_outcome_place(&outcome, j->d->draft, j->d->profile, now_us, j->arena, &j->err));
+    WRIT_TRY(writ_outcome_place(&outcome, j->d->draft, j->d->profile, now_us, &texts, &j->err));
     writ_outcome_validate(&outcome, &faults);
     WRIT_TRY(valid(j, &faults));
     WRIT_TRY(writ_outcome_put(&outcome, &j->ledger->group.bodies, &j->err));

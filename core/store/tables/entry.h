@@ -5,6 +5,7 @@
 #include "evidence/record/budget.h"
 #include "evidence/record/content.h"
 #include "evidence/record/delegation.h"
+#include "evidence/record/derive.h"
 #include "evidence/record/duplicates.h"
 #include "evidence/record/fact.h"
 #include "evidence/record/reason.h"
@@ -187,6 +188,7 @@ struct writ_entry_outcome {
     uint64_t outcome_leaf; /* written by the ledger */
     bool kept;             /* with code WRIT_E_IO: the ledger keeps it and writes it as soon as it
                               can */
+    struct writ_outcome_texts texts; /* the ledger's, in the outcome */
 };
 
 /** WRIT_ENTRY_WAIT. The upstream has answered a granted call without ending it, or the caller makes

@@ -42,7 +42,7 @@ find_flight(struct writ_ledger *ledger, const struct writ_entry_outcome *o,
 static WRIT_RESULT
 write_outcome(struct writ_outcome *outcome, const struct writ_flight *flight,
     const struct writ_decision *decision, const struct writ_profile *profile, int64_t now_us,
-    struct writ_arena *arena, struct writ_buf *bodies, struct writ_err *err)
+    struct writ_outcome_texts *texts, struct writ_buf *bodies, struct writ_err *err)
 {
     struct writ_faults faults = {0};
     size_t at = bodies->len;
@@ -52,7 +52,7 @@ write_outcome(struct writ_outcome *outcome, const struct writ_flight *flight,
     } else {
         WRIT_TRY(writ_outcome_join(outcome, decision, profile, err));
     }
-    WRIT_TRY(writ_outcome_place(outcome, decision, profile, now_us, arena, err));
+    WRIT_TRY(writ_outcome_place(outcome, decision, profile, now_us, texts, err));
     writ_outcome_validate(outcome, &faults);
     if (faults.count > 0) {
         writ_auto_buf text = writ_buf_make(WRIT_ERR_TEXT);
@@ -289,8 +289,8 @@ writ_ending_outcome(struct writ_ledger *ledger, struct writ_entry *entry)
     WRIT_TRY(find_flight(ledger, o, &flight, NULL));
     now_us = writ_group_stamp(ledger);
     at = writ_group_body(&ledger->group);
-    result = write_outcome(
-        o->outcome, flight, o->decision, o->profile, now_us, entry->arena, bodies, NULL);
+    result =
+        write_outcome(o->outcome, flight, o->decision, o->profile, now_us, &o->texts, bodies, NULL);
     if (!writ_is_ok(result)) {
         writ_buf_cut(bodies, before);
         return result;
@@ -318,6 +318,7 @@ make_later(struct writ_ledger *ledger, struct writ_kept *kept, struct writ_arena
 {
     struct writ_decision decision = {0};
     struct writ_outcome outcome = {0};
+    struct writ_outcome_texts texts;
     const struct writ_profile *profile = NULL;
     const struct writ_json *value = NULL;
     writ_auto_buf body = writ_buf_make(WRIT_LEDGER_RECORD_MAX);
@@ -327,7 +328,7 @@ make_later(struct writ_ledger *ledger, struct writ_kept *kept, struct writ_arena
     WRIT_TRY(writ_body_profile(&decision, arena, &profile, err));
     WRIT_TRY(writ_body_json(kept->row.body, arena, &value, err));
     WRIT_TRY(writ_outcome_read(value, arena, &outcome, err));
-    WRIT_TRY(writ_outcome_place(&outcome, &decision, profile, now_us, arena, err));
+    WRIT_TRY(writ_outcome_place(&outcome, &decision, profile, now_us, &texts, err));
     WRIT_TRY(writ_outcome_put(&outcome, &body, err));
     WRIT_INVARIANT(body.len == kept->row.body.len); /* times and digests have one length */
     kept->row.time_us = now_us;
@@ -434,6 +435,7 @@ give_up(struct writ_ledger *ledger, struct writ_flight *flight, enum writ_reason
     struct writ_decision decision = {0};
     const struct writ_profile *profile = NULL;
     writ_auto_buf body = writ_buf_make(WRIT_LEDGER_RECORD_MAX);
+    struct writ_outcome_texts texts;
     struct writ_outcome outcome;
     struct writ_row row;
     int64_t now_us = writ_group_stamp(ledger);
@@ -443,7 +445,7 @@ give_up(struct writ_ledger *ledger, struct writ_flight *flight, enum writ_reason
     outcome = writ_outcome_for(&decision, WRIT_OUTCOME_ERROR);
     outcome.error_type = writ_member_text(writ_reason_name(reason));
     outcome.error_message = writ_member_text(writ_reason_sentence(reason));
-    WRIT_TRY(write_outcome(&outcome, flight, &decision, profile, now_us, arena, &body, err));
+    WRIT_TRY(write_outcome(&outcome, flight, &decision, profile, now_us, &texts, &body, err));
     row = row_of(flight, &outcome, now_us);
     return keep(&ledger->kept, flight, &row, writ_buf_view(&body), NULL,
         flight->wait != NULL ? reason : WRIT_REASON_NONE);

@@ -20,12 +20,14 @@ static struct story
 story_of(enum writ_decision_route route, struct writ_arena *arena)
 {
     const struct writ_profile *profile = writ_profile_default();
+    struct writ_outcome_texts *texts = writ_arena_get(arena, sizeof *texts);
     struct story story;
 
+    ck_assert_ptr_nonnull(texts);
     story.decision = writ_sample_decision(route, profile, arena);
     story.outcome = writ_outcome_for(&story.decision, WRIT_OUTCOME_EXECUTED);
     ck_assert_ok(
-        writ_outcome_place(&story.outcome, &story.decision, profile, ISSUED_US + 100, arena, NULL));
+        writ_outcome_place(&story.outcome, &story.decision, profile, ISSUED_US + 100, texts, NULL));
     story.successor = writ_sample_draft(WRIT_DECISION_ALLOW);
     story.successor.supersedes = story.decision.decision_id;
     ck_assert_ok(writ_decision_place(

@@ -97,6 +97,28 @@ START_TEST(outcome_sent_twice_in_one_group_is_recorded_once)
 }
 END_TEST
 
+/* The arena of the request may be used up by the result. */
+START_TEST(outcome_is_recorded_without_memory_of_its_request)
+{
+    writ_auto_arena full = writ_arena_new(1);
+    struct writ_arena *before;
+    struct writ_kit kit;
+    call *c;
+
+    ck_assert_ptr_nonnull(full);
+    writ_kit_start(&kit);
+    c = writ_kit_granted(&kit, (spec){0});
+    writ_kit_outcome(c, WRIT_OUTCOME_EXECUTED, NULL);
+    before = c->entry.arena;
+    c->entry.arena = full;
+    ck_assert_int_eq(submit(&kit, c), WRIT_OK);
+    c->entry.arena = before;
+    ck_assert_ptr_eq(c->outcome.completed_at.view.ptr, c->entry.outcome.texts.completed_at);
+    writ_kit_call_free(c);
+    writ_kit_wipe(&kit);
+}
+END_TEST
+
 START_TEST(outcome_joins_the_granted_decision)
 {
     struct writ_kit kit;
@@ -474,7 +496,8 @@ START_TEST(result_store_drops_the_oldest_when_full)
 END_TEST
 
 WRIT_UNIT_MAIN("ending", outcome_sent_twice_is_recorded_once,
-    outcome_sent_twice_in_one_group_is_recorded_once, outcome_joins_the_granted_decision,
+    outcome_sent_twice_in_one_group_is_recorded_once,
+    outcome_is_recorded_without_memory_of_its_request, outcome_joins_the_granted_decision,
     outcome_frees_the_key_only_if_nothing_ran, open_records_calls_in_flight_as_interrupted,
     open_with_many_interrupted_calls_uses_several_groups,
     outcome_after_a_failed_write_is_kept_and_written_first,
