@@ -1,6 +1,6 @@
 /* The listeners' addresses: free, or of the running gateway of this configuration. A socket is
  * bound for a moment, and nothing ever listens on it. A gateway is known by its public keys, and
- * where they cannot be fetched by the lock of its ledger, which is read from /proc/locks. */
+ * where they cannot be fetched by the lock of its ledger. */
 #include "base/text.h"
 #include "cli/commands/doctor.h"
 #include "gateway/http/fetch.h"
@@ -9,13 +9,11 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#define FETCH_MS  5000
-#define LOCKS_MAX ((size_t)1 << 20)
-#define URL_MAX   512
+#define FETCH_MS 5000
+#define URL_MAX  512
 
 enum port {
     PORT_UNKNOWN = 0, /* chosen at the start, or cannot be tried */
@@ -139,22 +137,13 @@ publishes_our_keys(const struct writ_doctor *d)
            has_our_key(d, writ_buf_view(&body));
 }
 
-/* Whether a process holds the lock of the ledger. A line of /proc/locks ends with the device, the
- * inode and the range. */
 static bool
 ledger_is_locked(const struct writ_doctor *d)
 {
     WRIT_AUTO(struct writ_file, writ_file_wipe) file = {0};
-    writ_auto_buf locks = writ_buf_make(LOCKS_MAX), inode = writ_buf_make(URL_MAX);
-    struct stat status;
 
-    if (!writ_is_ok(writ_file_name(d->config->store.ptr, &file, NULL)) ||
-        stat(writ_file_path(&file, WRIT_FILE_LOCK), &status) != 0 ||
-        !writ_is_ok(writ_text_file("/proc/locks", LOCKS_MAX, &locks, NULL))) {
-        return false;
-    }
-    writ_buf_fmt(&inode, ":%llu 0 EOF", (unsigned long long)status.st_ino);
-    return writ_view_search(writ_buf_view(&locks), writ_buf_view(&inode)) < locks.len;
+    return writ_is_ok(writ_file_name(d->config->store.ptr, &file, NULL)) &&
+           writ_file_is_locked(&file);
 }
 
 /* ---- the admin listener, for other machines */

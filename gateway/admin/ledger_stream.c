@@ -259,6 +259,7 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway)
     struct writ_worker *worker = writ_gateway_worker(gateway, x->loop);
     struct writ_ledger_stream *s = writ_arena_get(x->arena, sizeof *s);
     struct writ_ledger_list list = {0};
+    struct writ_view subject;
     WRIT_AUTO(struct writ_review_viewer, writ_review_viewer_wipe) viewer = {0};
     enum writ_reason refused = writ_review_viewer_ask(worker, x, x->arena, &viewer);
 
@@ -274,11 +275,16 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway)
         writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return NULL;
     }
+    subject = writ_view_copy(writ_review_viewer_subject(&viewer), x->arena);
+    if (subject.ptr == NULL) { /* it counts among those of its subject */
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
+        return NULL;
+    }
     *s = (struct writ_ledger_stream){.magic = MAGIC,
         .x = x,
         .worker = worker,
         .list = list,
-        .subject = writ_view_copy(writ_review_viewer_subject(&viewer), x->arena),
+        .subject = subject,
         .again = {.fn = look, .ctx = s},
         .next = worker->ledger_streams};
     worker->ledger_streams = s;

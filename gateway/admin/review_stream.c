@@ -348,6 +348,7 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway, bool waits)
 {
     struct writ_worker *worker = writ_gateway_worker(gateway, x->loop);
     struct writ_review_stream *s = writ_arena_get(x->arena, sizeof *s);
+    struct writ_view subject;
     WRIT_AUTO(struct writ_review_viewer, writ_review_viewer_wipe) viewer = {0};
     enum writ_reason refused = writ_review_viewer_ask(worker, x, x->arena, &viewer);
 
@@ -359,11 +360,16 @@ begin(struct writ_exchange *x, struct writ_gateway *gateway, bool waits)
         writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
         return NULL;
     }
+    subject = writ_view_copy(writ_review_viewer_subject(&viewer), x->arena);
+    if (subject.ptr == NULL) { /* it counts among those of its subject */
+        writ_api_answer_problem(x, 503, WRIT_REASON_OVERLOADED);
+        return NULL;
+    }
     *s = (struct writ_review_stream){.magic = MAGIC,
         .x = x,
         .worker = worker,
         .waits = waits,
-        .subject = writ_view_copy(writ_review_viewer_subject(&viewer), x->arena),
+        .subject = subject,
         .again = {.fn = ask_again, .ctx = s},
         .next = worker->review_streams};
     worker->review_streams = s;

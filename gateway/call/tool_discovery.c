@@ -430,7 +430,13 @@ take_page(struct learner *learner, struct writ_view text, struct writ_arena *scr
         learner->request->x->loop, learner->request->call->callee.upstream, result);
     learner->stale_us = stale_us < learner->stale_us ? stale_us : learner->stale_us;
     cursor = writ_json_string(writ_json_get(result, WRIT_LIT("nextCursor")));
-    *ret_cursor = cursor.ptr != NULL ? writ_view_copy(cursor, learner->request->x->arena) : cursor;
+    if (cursor.ptr == NULL) {
+        return WRIT_DONE;
+    }
+    *ret_cursor = writ_view_copy(cursor, learner->request->x->arena);
+    if (ret_cursor->ptr == NULL) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to ask for the rest of the list");
+    }
     return WRIT_DONE;
 }
 
@@ -454,6 +460,18 @@ take_answer(struct learner *learner, const struct writ_upcall_answer *answer,
     return r;
 }
 
+static writ_result
+ask_more(struct learner *learner, struct writ_view cursor, struct writ_err *err)
+{
+    if (++learner->pages >= PAGES_MAX) {
+        WRIT_FAIL(err, WRIT_E_LIMIT, "the list has more than %d pages", PAGES_MAX);
+    }
+    if (!writ_is_ok(ask(learner, cursor))) {
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory to ask for the rest of the list");
+    }
+    return WRIT_DONE;
+}
+
 /* At most once in AGAIN_US for each loop. */
 static void
 tell(const struct learner *learner, const struct writ_err *err)
@@ -469,15 +487,16 @@ list_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 {
     struct learner *learner = upcall->ctx;
     struct writ_view cursor = {NULL, 0};
-    struct writ_err err = {.text = "the list has too many pages"};
-    bool good =
-        writ_is_ok(take_answer(learner, answer, &cursor, &err)) && ++learner->pages < PAGES_MAX;
+    struct writ_err err = {{0}, 0, 0};
+    bool good = writ_is_ok(take_answer(learner, answer, &cursor, &err));
 
     (void)writ_meet_is_lost(learner->request, upcall->upstream, &upcall->request, answer);
-    if (good && cursor.ptr != NULL && writ_is_ok(ask(learner, cursor))) {
-        return;
+    if (good && cursor.ptr != NULL) {
+        good = writ_is_ok(ask_more(learner, cursor, &err));
+        if (good) {
+            return;
+        }
     }
-    good = good && cursor.ptr == NULL;
     if (good) {
         struct writ_catalog_snapshot *snapshot =
             writ_upstream_snapshot(learner->request->call->callee.upstream);

@@ -407,7 +407,7 @@ store_session(struct writ_request *request, struct writ_view row)
     enum writ_reason crowded;
 
     if (!writ_is_ok(writ_sessions_add(
-            gateway->sessions, request->session, writ_loop_now_us(request->x->loop)))) {
+            gateway->sessions, &request->session, writ_loop_now_us(request->x->loop)))) {
         crowded = writ_sessions_crowded(gateway->sessions, &request->identity.agent);
         return failed(request, crowded != WRIT_REASON_NONE ? crowded : WRIT_REASON_OVERLOADED);
     }

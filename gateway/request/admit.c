@@ -264,7 +264,7 @@ session_from_row(struct writ_request *request, struct writ_view id)
             request, 503, WRIT_RPC_INTERNAL_ERROR, WRIT_REASON_LEDGER_UNAVAILABLE, NULL);
     }
     atomic_store(&session->stored_us, request->entry.session.expires_us);
-    if (!writ_is_ok(writ_sessions_add(sessions, session, writ_loop_now_us(request->x->loop)))) {
+    if (!writ_is_ok(writ_sessions_add(sessions, &session, writ_loop_now_us(request->x->loop)))) {
         writ_session_drop(session);
         return writ_refusal_http(request, 503, WRIT_RPC_INTERNAL_ERROR,
             writ_sessions_crowded(sessions, &request->identity.agent) == WRIT_REASON_SHARE_EXCEEDED

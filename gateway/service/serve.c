@@ -58,7 +58,7 @@ struct serve {
     struct writ_gateway gateway;
     const struct writ_serve_options *options;
     struct writ_loop **loops;
-    size_t started; /* loops that run */
+    size_t loops_n, started; /* started: those that run */
     struct writ_generation *generation;
     struct writ_ledger_reports reports;
     struct writ_keyring *ledger_keys; /* the keys of the start */
@@ -81,6 +81,17 @@ struct serve {
     sigset_t signals;
 };
 
+/* ---- metrics ---- */
+
+/** The shards of the metrics behind those of the loops; then one for each export. */
+enum shard { SHARD_ANCHORS = 0, SHARD_TELEMETRY, SHARD_NOTIFY, SHARD_LEDGER, SHARD_EXPORTS };
+
+static struct writ_metrics_shard *
+shard_of(const struct serve *serve, enum shard shard)
+{
+    return writ_metrics_shard(serve->gateway.metrics, serve->loops_n + (size_t)shard);
+}
+
 /* ---- telemetry ---- */
 
 static writ_result
@@ -90,7 +101,7 @@ open_telemetry(struct serve *serve, struct writ_err *err)
     const struct writ_telemetry_options options = {.config = &serve->options->config->telemetry,
         .clock = gateway->clock,
         .log = gateway->log,
-        .shard = writ_metrics_shard(gateway->metrics, gateway->workers_n + 1),
+        .shard = shard_of(serve, SHARD_TELEMETRY),
         .admin = &gateway->admin,
         .lanes = gateway->workers_n};
 
@@ -159,22 +170,18 @@ open_ledger(struct serve *serve, struct writ_err *err)
     return WRIT_DONE;
 }
 
-static size_t
-loops_of(const struct writ_config *config)
-{
-    return config->loops > 0 ? (size_t)config->loops : (size_t)get_nprocs();
-}
-
-/* Before the ledger, whose writer counts. Behind the shards of the loops: of the anchors, of
- * telemetry, of notify, of the ledger, then of each export. */
+/* Before the ledger, whose writer counts. The number of loops is read once: a processor may come or
+ * go meanwhile. */
 static writ_result
 open_metrics(struct serve *serve, struct writ_err *err)
 {
     struct writ_gateway *gateway = &serve->gateway;
-    size_t n = loops_of(gateway->config);
+    const struct writ_config *config = gateway->config;
 
-    WRIT_TRY(writ_metrics_new(n + 4 + gateway->config->exports_n, &gateway->metrics, err));
-    gateway->ledger_metrics = writ_metrics_shard(gateway->metrics, n + 3);
+    serve->loops_n = config->loops > 0 ? (size_t)config->loops : (size_t)get_nprocs();
+    WRIT_TRY(writ_metrics_new(
+        serve->loops_n + SHARD_EXPORTS + config->exports_n, &gateway->metrics, err));
+    gateway->ledger_metrics = shard_of(serve, SHARD_LEDGER);
     return WRIT_DONE;
 }
 
@@ -182,7 +189,7 @@ static writ_result
 open_loops(struct serve *serve, struct writ_err *err)
 {
     struct writ_gateway *gateway = &serve->gateway;
-    size_t n = loops_of(gateway->config);
+    size_t n = serve->loops_n;
 
     serve->loops = writ_alloc(n * sizeof *serve->loops);
     gateway->workers = writ_alloc(n * sizeof *gateway->workers);
@@ -437,8 +444,8 @@ open_all(struct serve *serve, struct writ_err *err)
     WRIT_TRY(open_telemetry(serve, err));
     WRIT_TRY(open_upstreams(serve, err));
     WRIT_TRY(writ_anchors_open(config, gateway->ledger, gateway->clock, gateway->log,
-        writ_metrics_shard(gateway->metrics, gateway->workers_n), &serve->anchors, err));
-    WRIT_TRY(writ_export_jobs_open(gateway, gateway->workers_n + 4, &serve->exports, err));
+        shard_of(serve, SHARD_ANCHORS), &serve->anchors, err));
+    WRIT_TRY(writ_export_jobs_open(gateway, serve->loops_n + SHARD_EXPORTS, &serve->exports, err));
     WRIT_TRY(writ_reviewers_open(gateway, &serve->reviewers, err));
     WRIT_TRY(writ_review_counts_open(gateway, &serve->counts, err));
     WRIT_TRY(open_listeners(serve, err));
@@ -446,8 +453,7 @@ open_all(struct serve *serve, struct writ_err *err)
     if (gateway->telemetry != NULL) {
         WRIT_TRY(writ_telemetry_start(gateway->telemetry, err));
     }
-    WRIT_TRY(writ_notify_open(gateway, writ_metrics_shard(gateway->metrics, gateway->workers_n + 2),
-        &gateway->notify, err));
+    WRIT_TRY(writ_notify_open(gateway, shard_of(serve, SHARD_NOTIFY), &gateway->notify, err));
     for (; serve->started < gateway->workers_n; serve->started++) {
         WRIT_TRY(writ_loop_start(serve->loops[serve->started], err));
     }

@@ -207,15 +207,43 @@ writ_sessions_crowded(struct writ_sessions *sessions, const struct writ_agent *a
     return reason;
 }
 
+/* Under the lock: removes the session of that hash, which the caller drops; NULL: there is none. */
+static struct writ_session *
+take(struct writ_sessions *sessions, const struct writ_digest *hash)
+{
+    struct writ_session **link = bucket_of(sessions, hash), *session;
+
+    while (*link != NULL && !writ_digest_equal(&(*link)->hash, hash)) {
+        link = &(*link)->next;
+    }
+    session = *link;
+    if (session != NULL) {
+        unlink_session(sessions, link);
+    }
+    return session;
+}
+
+/* Under the lock: the session of that hash, held, and marked as used; NULL: there is none, or it
+ * was unused for too long, and the next sweep removes it. */
+static struct writ_session *
+use(struct writ_sessions *sessions, const struct writ_digest *hash, int64_t now_us)
+{
+    struct writ_session *session = lookup(sessions, hash);
+
+    if (session == NULL || now_us - atomic_load(&session->seen_us) >= sessions->idle_us) {
+        return NULL;
+    }
+    (void)atomic_fetch_add(&session->holders, 1);
+    atomic_store(&session->seen_us, now_us);
+    return session;
+}
+
 /* Under the lock. */
 static WRIT_RESULT
 add(struct writ_sessions *sessions, struct writ_session *session, int64_t now_us)
 {
     struct writ_session **bucket = bucket_of(sessions, &session->hash);
 
-    if (lookup(sessions, &session->hash) != NULL) {
-        return WRIT_DONE;
-    }
     if (crowded(sessions, session->tenant, session->agent_id) != WRIT_REASON_NONE) {
         return (writ_result){WRIT_E_LIMIT};
     }
@@ -231,13 +259,23 @@ add(struct writ_sessions *sessions, struct writ_session *session, int64_t now_us
 }
 
 writ_result
-writ_sessions_add(struct writ_sessions *sessions, struct writ_session *session, int64_t now_us)
+writ_sessions_add(struct writ_sessions *sessions, struct writ_session **session, int64_t now_us)
 {
-    writ_result result;
+    struct writ_session *idle, *present;
+    writ_result result = WRIT_DONE;
 
     (void)pthread_mutex_lock(&sessions->lock);
-    result = add(sessions, session, now_us);
+    present = use(sessions, &(*session)->hash, now_us);
+    idle = present == NULL ? take(sessions, &(*session)->hash) : NULL;
+    if (present == NULL) {
+        result = add(sessions, *session, now_us);
+    }
     (void)pthread_mutex_unlock(&sessions->lock);
+    writ_session_drop(idle);
+    if (present != NULL) {
+        writ_session_drop(*session);
+        *session = present;
+    }
     return result;
 }
 
@@ -251,14 +289,7 @@ writ_sessions_find(struct writ_sessions *sessions, struct writ_view id, int64_t 
         return NULL;
     }
     (void)pthread_mutex_lock(&sessions->lock);
-    session = lookup(sessions, &hash);
-    if (session != NULL && now_us - atomic_load(&session->seen_us) >= sessions->idle_us) {
-        session = NULL; /* the next sweep removes it */
-    }
-    if (session != NULL) {
-        (void)atomic_fetch_add(&session->holders, 1);
-        atomic_store(&session->seen_us, now_us);
-    }
+    session = use(sessions, &hash, now_us);
     (void)pthread_mutex_unlock(&sessions->lock);
     return session;
 }
@@ -266,17 +297,10 @@ writ_sessions_find(struct writ_sessions *sessions, struct writ_view id, int64_t 
 void
 writ_sessions_remove(struct writ_sessions *sessions, const struct writ_digest *hash)
 {
-    struct writ_session *found = NULL;
+    struct writ_session *found;
 
     (void)pthread_mutex_lock(&sessions->lock);
-    for (struct writ_session **link = bucket_of(sessions, hash); *link != NULL;
-         link = &(*link)->next) {
-        if (writ_digest_equal(&(*link)->hash, hash)) {
-            found = *link;
-            unlink_session(sessions, link);
-            break;
-        }
-    }
+    found = take(sessions, hash);
     (void)pthread_mutex_unlock(&sessions->lock);
     writ_session_drop(found);
 }

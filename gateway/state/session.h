@@ -119,11 +119,11 @@ WRIT_RESULT writ_session_add_upstream(
 enum writ_reason writ_sessions_crowded(
     struct writ_sessions *sessions, const struct writ_agent *agent);
 
-/** Puts it into the table; `now_us` is monotonic. WRIT_E_LIMIT: the table, or its agent's share of
- * it, is full; WRIT_E_NOMEM, WRIT_E_CRYPTO. When the same session was added meanwhile (two loops
- * read one row), that one stays and WRIT_OK is returned. Any thread. */
+/** Puts it into the table; `now_us` is monotonic. When the same session was added meanwhile (two
+ * loops read one row), the caller gets that one, held, and its own is dropped. WRIT_E_LIMIT: the
+ * table, or its agent's share of it, is full; WRIT_E_NOMEM, WRIT_E_CRYPTO. Any thread. */
 WRIT_RESULT writ_sessions_add(
-    struct writ_sessions *sessions, struct writ_session *session, int64_t now_us);
+    struct writ_sessions *sessions, struct writ_session **session, int64_t now_us);
 
 /** The session of that id, held, and marked as used; NULL when the table has none, or it was unused
  * for too long (its row may still be in the ledger). Any thread. */

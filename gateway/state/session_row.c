@@ -18,6 +18,9 @@ struct detached {
 static void
 detached_free(struct detached *detached)
 {
+    if (detached == NULL) {
+        return;
+    }
     writ_session_drop(detached->session);
     writ_arena_free(detached->arena);
     writ_buf_wipe(&detached->row);
@@ -100,13 +103,12 @@ writ_session_row_refresh(struct writ_worker *worker, struct writ_session *sessio
         return; /* fresh enough, or another loop is writing it */
     }
     detached = detached_new(session);
-    if (detached == NULL) {
-        atomic_store(&session->stored_us, stored_us);
-        return;
+    if (detached != NULL) {
+        writ_session_put(session, &detached->row);
     }
-    writ_session_put(session, &detached->row);
-    if (!writ_is_ok(writ_buf_check(&detached->row, NULL))) {
-        detached_free(detached); /* the present row stays valid */
+    if (detached == NULL || !writ_is_ok(writ_buf_check(&detached->row, NULL))) {
+        detached_free(detached);
+        atomic_store(&session->stored_us, stored_us); /* the next request tries again */
         return;
     }
     writ_session_row_put(&detached->entry, session, writ_buf_view(&detached->row), clock, idle_us);

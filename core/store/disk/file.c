@@ -3,6 +3,7 @@
 #include "store/disk/file.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define US_PER_S 1000000
+#define US_PER_S  1000000
+#define LOCKS_MAX ((size_t)4 << 20) /* bytes of /proc/locks */
 #define DIRECTORY_REST_S                                                                           \
     1 /* a directory counts as known when it has not changed for this many seconds */
 
@@ -222,6 +224,32 @@ take_lock(const struct writ_file *file, enum writ_file_part part, int flags, int
     }
     *ret = fd;
     return WRIT_DONE;
+}
+
+/* A line of /proc/locks ends with the device, the inode and the range. The device is another number
+ * than that of stat on some file systems. */
+static bool
+is_listed(struct writ_view locks, const char *path)
+{
+    writ_auto_buf inode = writ_buf_make(64);
+    struct stat status;
+
+    if (stat(path, &status) != 0) {
+        return false;
+    }
+    writ_buf_fmt(&inode, ":%llu 0 EOF", (unsigned long long)status.st_ino);
+    return writ_view_search(locks, writ_buf_view(&inode)) < locks.len;
+}
+
+/* Both, because a file of another file system may have one of the inodes. */
+bool
+writ_file_is_locked(const struct writ_file *file)
+{
+    writ_auto_buf locks = writ_buf_make(LOCKS_MAX);
+
+    return writ_is_ok(writ_text_file("/proc/locks", LOCKS_MAX, &locks, NULL)) &&
+           is_listed(writ_buf_view(&locks), writ_file_path(file, WRIT_FILE_LOCK)) &&
+           is_listed(writ_buf_view(&locks), writ_file_path(file, WRIT_FILE_DATABASE));
 }
 
 /* SQLite finds the write-ahead log by the name of the database: with two names there would be two

@@ -86,6 +86,10 @@ WRIT_RESULT writ_file_settle(const struct writ_file *file, struct writ_err *err)
  */
 WRIT_RESULT writ_file_lock(struct writ_file *file, struct writ_err *err);
 
+/** Whether a process seems to hold these locks; takes none. By /proc/locks: false where that cannot
+ * be read. */
+bool writ_file_is_locked(const struct writ_file *file);
+
 /** Remembers the identity of the files, once all are open. WRIT_E_IO. */
 WRIT_RESULT writ_file_remember(struct writ_file *file, struct writ_err *err);
 

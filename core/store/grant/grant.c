@@ -272,6 +272,7 @@ finish_op(struct writ_ledger *ledger, const struct writ_op *op)
         /* no seal could be made any more: refuse from here on until the ledger is opened again */
         ledger->disk.poisoned = true;
         writ_group_trouble(ledger, &err);
+        d->refused = WRIT_REASON_LEDGER_UNAVAILABLE;
         return;
     }
     op->boundary->active_us = writ_clock_mono_us(ledger->options.clock);

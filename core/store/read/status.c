@@ -12,8 +12,7 @@
 
 #include <sys/stat.h>
 
-#define ARENA     (16 << 20)
-#define LOCKS_MAX (4 << 20) /* bytes of /proc/locks */
+#define ARENA (16 << 20)
 
 enum statement {
 #define STATUS_ENUM(NAME, text) SQL_##NAME,
@@ -249,20 +248,6 @@ read_shared(struct reading *r)
 
 /* ---- a file ---- */
 
-static bool
-is_locked(const struct writ_file *file)
-{
-    writ_auto_buf locks = writ_buf_make(LOCKS_MAX), inode = writ_buf_make(64);
-    struct stat status;
-
-    if (stat(writ_file_path(file, WRIT_FILE_LOCK), &status) != 0 ||
-        !writ_is_ok(writ_text_file("/proc/locks", LOCKS_MAX, &locks, NULL))) {
-        return false;
-    }
-    writ_buf_fmt(&inode, ":%llu 0 EOF", (unsigned long long)status.st_ino);
-    return writ_view_search(writ_buf_view(&locks), writ_buf_view(&inode)) < locks.len;
-}
-
 static WRIT_RESULT
 read_file(struct reading *r, const char *path)
 {
@@ -277,7 +262,7 @@ read_file(struct reading *r, const char *path)
             r->status->bytes += (uint64_t)status.st_size;
         }
     }
-    r->status->is_open = is_locked(&file);
+    r->status->is_open = writ_file_is_locked(&file);
     r->status->version = WRIT_DISK_VERSION; /* no other one can be opened */
     return WRIT_DONE;
 }

@@ -52,13 +52,51 @@ START_TEST(session_find_needs_the_whole_id)
     struct writ_session *made = session("t", "x"), *found;
     struct writ_view id = writ_view_str(made->id);
 
-    ck_assert_ok(writ_sessions_add(sessions, made, 0));
+    ck_assert_ok(writ_sessions_add(sessions, &made, 0));
     found = writ_sessions_find(sessions, id, 1);
     ck_assert_ptr_eq(found, made);
     writ_session_drop(found);
     ck_assert_ptr_null(writ_sessions_find(sessions, writ_view_sub(id, 0, id.len - 1), 1));
     ck_assert_ptr_null(writ_sessions_find(sessions, WRIT_LIT(""), 1));
     writ_session_drop(made);
+    writ_sessions_free(sessions);
+}
+END_TEST
+
+static struct writ_session *
+read_again(const struct writ_session *session)
+{
+    writ_auto_buf row = writ_buf_make(1 << 16);
+    struct writ_session *copy = NULL;
+
+    writ_session_put(session, &row);
+    ck_assert_ok(writ_session_read(writ_view_str(session->id), writ_buf_view(&row), &copy, NULL));
+    return copy;
+}
+
+/* Two loops read its row at once: what one of them notes in it is there for the other. */
+START_TEST(session_added_twice_is_the_one_in_the_table)
+{
+    struct writ_sessions *sessions = table(4, 1000);
+    struct writ_session *first = session("t", "x"), *second = read_again(first),
+                        *late = read_again(first), *found;
+
+    ck_assert_ok(writ_sessions_add(sessions, &first, 0));
+    ck_assert_ok(writ_sessions_add(sessions, &second, 500));
+    ck_assert_ptr_eq(second, first);
+    ck_assert_uint_eq(writ_sessions_count(sessions), 1);
+    writ_session_drop(second);
+    found = writ_sessions_find(sessions, writ_view_str(first->id), 1400); /* used at 500 */
+    ck_assert_ptr_eq(found, first);
+    writ_session_drop(found);
+    ck_assert_ok(writ_sessions_add(sessions, &late, 2400)); /* in place of one that is over */
+    ck_assert_ptr_ne(late, first);
+    found = writ_sessions_find(sessions, writ_view_str(first->id), 2400);
+    ck_assert_ptr_eq(found, late);
+    ck_assert_uint_eq(writ_sessions_count(sessions), 1);
+    writ_session_drop(found);
+    writ_session_drop(late);
+    writ_session_drop(first);
     writ_sessions_free(sessions);
 }
 END_TEST
@@ -86,14 +124,14 @@ START_TEST(session_open_beyond_the_table_is_refused)
     made[0] = session("t", "x");
     made[1] = session("u", "x");
     made[2] = session("v", "x");
-    ck_assert_ok(writ_sessions_add(sessions, made[0], 0));
+    ck_assert_ok(writ_sessions_add(sessions, &made[0], 0));
     ck_assert_int_eq(writ_sessions_crowded(sessions, &z), WRIT_REASON_NONE);
-    ck_assert_ok(writ_sessions_add(sessions, made[1], 0));
-    ck_assert_ok(writ_sessions_add(sessions, made[1], 0)); /* already joined */
-    ck_assert_code(writ_sessions_add(sessions, made[2], 0), WRIT_E_LIMIT);
+    ck_assert_ok(writ_sessions_add(sessions, &made[1], 0));
+    ck_assert_ok(writ_sessions_add(sessions, &made[1], 0)); /* already joined */
+    ck_assert_code(writ_sessions_add(sessions, &made[2], 0), WRIT_E_LIMIT);
     ck_assert_int_eq(writ_sessions_crowded(sessions, &z), WRIT_REASON_OVERLOADED);
     writ_sessions_remove(sessions, &made[0]->hash);
-    ck_assert_ok(writ_sessions_add(sessions, made[2], 0));
+    ck_assert_ok(writ_sessions_add(sessions, &made[2], 0));
     for (size_t i = 0; i < 3; i++) {
         writ_session_drop(made[i]);
     }
@@ -109,17 +147,17 @@ START_TEST(session_open_beyond_the_share_of_an_agent_is_refused)
     const struct writ_agent x = agent("t", "x"), y = agent("t", "y");
     size_t left;
 
-    ck_assert_ok(writ_sessions_add(sessions, made[0], 0));
-    ck_assert_ok(writ_sessions_add(sessions, made[1], 0));
-    ck_assert_code(writ_sessions_add(sessions, made[2], 0), WRIT_E_LIMIT);
+    ck_assert_ok(writ_sessions_add(sessions, &made[0], 0));
+    ck_assert_ok(writ_sessions_add(sessions, &made[1], 0));
+    ck_assert_code(writ_sessions_add(sessions, &made[2], 0), WRIT_E_LIMIT);
     ck_assert_int_eq(writ_sessions_crowded(sessions, &x), WRIT_REASON_SHARE_EXCEEDED);
     ck_assert_int_eq(writ_sessions_crowded(sessions, &y), WRIT_REASON_NONE);
-    ck_assert_ok(writ_sessions_add(sessions, made[3], 0));
+    ck_assert_ok(writ_sessions_add(sessions, &made[3], 0));
     ck_assert_uint_eq(writ_sessions_count(sessions), 3);
     writ_sessions_remove(sessions, &made[0]->hash);
-    ck_assert_ok(writ_sessions_add(sessions, made[2], 500));
+    ck_assert_ok(writ_sessions_add(sessions, &made[2], 500));
     ck_assert_uint_eq(writ_sessions_sweep(sessions, 1000, &left), 2);
-    ck_assert_ok(writ_sessions_add(sessions, made[0], 1000));
+    ck_assert_ok(writ_sessions_add(sessions, &made[0], 1000));
     for (size_t i = 0; i < 4; i++) {
         writ_session_drop(made[i]);
     }
@@ -133,8 +171,8 @@ START_TEST(session_sweep_ends_idle_sessions)
     struct writ_session *quiet = session("t", "x"), *busy = session("t", "x");
     size_t left = 99;
 
-    ck_assert_ok(writ_sessions_add(sessions, quiet, 0));
-    ck_assert_ok(writ_sessions_add(sessions, busy, 0));
+    ck_assert_ok(writ_sessions_add(sessions, &quiet, 0));
+    ck_assert_ok(writ_sessions_add(sessions, &busy, 0));
     writ_session_drop(writ_sessions_find(sessions, writ_view_str(busy->id), 500));
     ck_assert_ptr_null(writ_sessions_find(sessions, writ_view_str(quiet->id), 1000));
     ck_assert_uint_eq(writ_sessions_sweep(sessions, 999, &left), 0);
@@ -323,10 +361,11 @@ START_TEST(session_join_with_an_overlong_id_is_refused)
 END_TEST
 
 WRIT_UNIT_MAIN("session", session_open_gives_unique_ids_and_boundaries,
-    session_find_needs_the_whole_id, session_find_by_another_agent_or_tenant_is_absent,
-    session_open_beyond_the_table_is_refused, session_open_beyond_the_share_of_an_agent_is_refused,
-    session_sweep_ends_idle_sessions, session_read_of_its_row_gives_the_same_session,
-    session_read_of_an_invalid_row_is_refused, session_join_of_a_late_upstream_stores_the_row_once,
+    session_find_needs_the_whole_id, session_added_twice_is_the_one_in_the_table,
+    session_find_by_another_agent_or_tenant_is_absent, session_open_beyond_the_table_is_refused,
+    session_open_beyond_the_share_of_an_agent_is_refused, session_sweep_ends_idle_sessions,
+    session_read_of_its_row_gives_the_same_session, session_read_of_an_invalid_row_is_refused,
+    session_join_of_a_late_upstream_stores_the_row_once,
     session_row_keeps_late_and_joined_upstreams, session_lost_by_an_upstream_makes_it_late,
     a_list_that_was_answered_without_an_upstream_is_known_until_it_is_taken_or_answered_with_it,
     session_join_with_an_overlong_id_is_refused)
