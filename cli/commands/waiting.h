@@ -1,5 +1,5 @@
 /* waiting.h - a line on standard error, every few seconds, while a command waits for something that
- * may take long:
+ * may take long.
  *
  *     WRIT_AUTO(struct writ_waiting, writ_waiting_end) waiting = {.over = -1};
  *     writ_waiting_begin(cli, "still at it", &waiting); */

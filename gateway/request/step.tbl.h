@@ -9,7 +9,8 @@
  * DONE where the step may return them. A row is one line: scripts read it. The driver takes no
  * other way: a step that leads elsewhere is a defect, which is logged, and the request is refused.
  *
- * Nothing is sent upstream before CLAIM is durable, and only FORWARD sends a governed call. */
+ * No byte of a governed call is sent before CLAIM is durable, and only FORWARD sends one. Before
+ * CLAIM, only LATE, DISCOVER and OBSERVE speak to upstreams. */
 #ifndef WRIT_GATEWAY_STEP_TBL_H
 #define WRIT_GATEWAY_STEP_TBL_H
 
