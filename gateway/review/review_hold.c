@@ -21,8 +21,8 @@ asked(const struct writ_request *request)
                : WRIT_SESSION_NOT_ASKED;
 }
 
-/* A caller that comes back as requested is waiting at the verdict, and so is one whose client shows
- * the question: the call is held in any case. A person who declined to decide does not wait. */
+/* Hold the call in any case if its caller returned as requested, or its client is showing the
+ * question. Do not hold it if the person declined. */
 static int64_t
 hold_us(const struct writ_request *request)
 {

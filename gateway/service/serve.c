@@ -640,8 +640,8 @@ tell_of_ledger(struct serve *serve)
     }
 }
 
-/* One of them for each: when the connections of a thousand sessions close, the sessions stay. The
- * memory of requests is between that of connections, which may stay after them. */
+/* Connections and sessions end at different times, so each has its own trigger. Request memory lies
+ * between connection memory and is free only when the gateway is quiet. */
 static void
 trim(struct serve *serve)
 {

@@ -10,7 +10,7 @@
 #include "gateway/relay/stream_merge.h"
 
 #define DRAIN_US 10000000 /* for calls under way */
-#define TELL_US  2000000  /* for what is recorded and told of those that it was too short for */
+#define TELL_US  2000000  /* to record and answer the calls that DRAIN_US cut off */
 #define STOP_US  8000000  /* for children to end */
 
 static void
@@ -59,7 +59,7 @@ expire(struct writ_post *post)
     struct writ_worker *worker = post->ctx;
     const struct writ_gateway *gateway = worker->gateway;
 
-    worker->expired = true; /* nor does anything begin */
+    worker->expired = true; /* and no new call begins */
     for (size_t i = 0; i < gateway->upstreams_n; i++) {
         writ_upstream_expire(gateway->upstreams[i], worker);
     }

@@ -617,7 +617,7 @@ writ_stop_rules_open(const char *store, const struct writ_clock *clock, bool sha
     writ_result result;
 
     if (stop_rules == NULL) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the stop rules");
     }
     stop_rules->dir = -1;
     stop_rules->clock = clock;
@@ -626,7 +626,7 @@ writ_stop_rules_open(const char *store, const struct writ_clock *clock, bool sha
     if (pthread_mutex_init(&stop_rules->lock, NULL) != 0 ||
         pthread_mutex_init(&stop_rules->heard_lock, NULL) != 0) {
         writ_free(stop_rules);
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for what was stopped");
+        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the stop rules");
     }
     result = shared ? WRIT_DONE : open_file(stop_rules, store, first, err);
     if (!writ_is_ok(result)) {

@@ -242,7 +242,7 @@ recover(struct writ_ledger *ledger)
     }
 }
 
-/* Also while entries arrive: those that only ask write nothing that could succeed. */
+/* Also while entries arrive: read-only entries never commit, so they would not end the refusal. */
 static bool
 recovery_is_due(const struct writ_ledger *ledger, bool idle)
 {
