@@ -1,5 +1,5 @@
-# The options of a build; the language, the warnings, the hardening (security.md 1.10) and the
-# sanitizers of every target.
+# The options of a build; the language, the warnings, the hardening and the sanitizers of every target.
+# tests/lint/hardening.sh checks the hardening of the program.
 include_guard()
 include(CheckPIESupported)
 

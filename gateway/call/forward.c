@@ -2,7 +2,7 @@
  *
  * The forwarded message is written from the parsed value that was judged: members in the order of
  * the client, strings and numbers in canonical form, so that the upstream cannot read another value
- * (architecture.md 1) and sees the order of the client. */
+ * and sees the order of the client. */
 #include "gateway/call/forward.h"
 
 #include "gateway/call/client_event.h"

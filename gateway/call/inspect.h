@@ -15,11 +15,11 @@ enum writ_inspected {
 };
 
 /**
- * Classifies an event (security.md H14). FOREIGN: not a message; a message that other parsers may
- * read differently; a response to another request; a request of a server on a stream of the
- * stateless revision, which has none; and one for which the client declared no capability, which
- * gets an error as its answer. A response on a GET is an ANSWER when the client resumes an earlier
- * stream, else FOREIGN.
+ * Classifies an event (docs/streams.md, "Events"). FOREIGN: not a message; a message that other
+ * parsers may read differently; a response to another request; a request of a server on a stream of
+ * the stateless revision, which has none; and one for which the client declared no capability,
+ * which gets an error as its answer. A response on a GET is an ANSWER when the client resumes an
+ * earlier stream, else FOREIGN.
  *
  * @param from  the upstream of the event
  * @param ret   gets the data for the client: one line, written again unless it is a response of one

@@ -248,7 +248,7 @@ writ_judge_call(struct writ_request *request)
 /* ---- DRAFT: the record ---- */
 
 /* A digest that the caller expects replaces a missing probe; with a probe, both must agree
- * (contract 6.7). */
+ * (docs/running.md, "The state of a target"). */
 static void
 compare_stated_state(struct writ_call *call)
 {

@@ -130,7 +130,7 @@ record(void *ctx)
     submit(pending, recorded);
 }
 
-/* keeps the order of task.h: the outcome first, then the notice */
+/* keeps the order of task_notification.h: the outcome first, then the notice */
 static void
 learn(struct pending_event *pending)
 {

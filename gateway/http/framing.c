@@ -5,7 +5,7 @@
 #include "base/text.h"
 
 /* Fields that may appear once. Two different values of one of them would let two readers of the
- * same request disagree about its length, its caller or its meaning (security.md H3, H6, H10). */
+ * same request disagree about its length, its caller or its meaning. */
 enum slot {
     SLOT_NONE = 0,
     SLOT_HOST,

@@ -1,9 +1,9 @@
 /* framing.h - checks HTTP/1.1 request heads. No I/O.
  *
  * libmicrohttpd splits a head into lines and fields and accepts many faults. These functions refuse
- * such heads, before a handler runs or a body is read (security.md 0 and 1.2, rows H1-H10): so no
- * party before or behind the gateway can read a request differently. RFC 9112 is the grammar; where
- * it lets a server choose, the answer is no. */
+ * such heads, before a handler runs or a body is read, so that no party before or behind the
+ * gateway can read a request differently. RFC 9112 is the grammar; where it lets a server choose,
+ * the answer is no. docs/security-limits.md has the faults that leave no trace here. */
 #ifndef WRIT_GATEWAY_FRAMING_H
 #define WRIT_GATEWAY_FRAMING_H
 

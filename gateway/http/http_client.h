@@ -4,7 +4,7 @@
  * and only its thread uses it. It writes a request at most once: from the first byte that was
  * handed to the system on, the call is SENT, and any later failure is reported and never repeated.
  * Only a pooled connection that is found dead before any byte of the request was taken is replaced
- * by a fresh one (security.md 1.5 C9).
+ * by a fresh one (RFC 9110 9.2.2: a proxy does not repeat a request that is not idempotent).
  *
  * Redirects are reported, not followed; proxies, cookies and environment variables have no effect.
  * The client frames every request itself: it sets Host, Content-Length and Connection.

@@ -1,6 +1,6 @@
 /* http_request.h - the head of a request to an upstream, and the address of an upstream. No I/O.
  *
- * A request gets framing of its own; no framing field of the caller is used (security.md 1.2 H8).
+ * A request gets framing of its own; no framing field of the caller is used.
  */
 #ifndef WRIT_GATEWAY_HTTP_REQUEST_H
 #define WRIT_GATEWAY_HTTP_REQUEST_H

@@ -1,8 +1,8 @@
 /* http_response.h - reads one HTTP/1.1 response strictly. No I/O.
  *
  * llhttp implements the grammar; this reader refuses what llhttp accepts too leniently. Refused
- * (security.md 1.2 H13): Transfer-Encoding with Content-Length, two Content-Length, any coding but
- * one `chunked`, a version other than 1.0 or 1.1, a status outside 100..599, 101, more than
+ * are Transfer-Encoding with Content-Length, two Content-Length (RFC 9112 6.3), any coding but one
+ * `chunked`, a version other than 1.0 or 1.1, a status outside 100..599, 101, more than
  * WRIT_HTTP_INTERIM_MAX interim responses, control bytes and folded lines in the head, a head over
  * its limits, a body over its limit, bytes after the end, and an end before the end. A body that
  * lasts until the connection closes is accepted: its framing cannot show a cut, so its parser

@@ -5,7 +5,7 @@
  * values that a browser keeps: a block without data (an `id` or a `retry` alone) is an event too.
  * An event that is written here reads back as the same event. The writer refuses an event that
  * would not (a line break in an id, a CR in data), so that no reader downstream sees events other
- * than the judged ones (security.md 1.2 H14). */
+ * than the judged ones. */
 #ifndef WRIT_GATEWAY_SSE_H
 #define WRIT_GATEWAY_SSE_H
 

@@ -2,7 +2,7 @@
  *
  * A loop owns an epoll set, timers, tasks to run before the turn ends, and a mailbox for other
  * threads. There is one loop per core; nothing is shared between loops on the hot path
- * (architecture.md, "Time, threads, memory").
+ * (docs/architecture.md, "Threads").
  *
  * One turn: wait; run the functions of ready descriptors, messages and timers; then the SOON tasks,
  * until none is left; then the LAST tasks, once each; then, in a turn without events, the IDLE

@@ -2,7 +2,7 @@
  *
  * It gets its arguments, a small environment, a directory, three pipes and no other descriptor;
  * default signals; a session and process group of its own (its id is the process id); and SIGKILL
- * when the thread that started it ends (security.md 1.9). */
+ * when the thread that started it ends. */
 #ifndef WRIT_GATEWAY_SPAWN_H
 #define WRIT_GATEWAY_SPAWN_H
 

@@ -105,7 +105,8 @@ void writ_exchange_on_gone(
  * The probe is harmless to a client that reads, and causes a reset from one that closed: on a
  * stream with a heartbeat a comment line, before any answer an interim "100 Continue" (RFC 9110
  * 15.2: any number of them may come before an answer). HTTP/1.0 clients get none. Call it for
- * exchanges where it matters that the client leaves (a modern MCP client: mcp.md 4.1).
+ * exchanges where it matters that the client leaves: that is how one of the stateless
+ * revision cancels (2026-07-28, basic/patterns/cancellation).
  */
 void writ_exchange_probe(struct writ_exchange *x, int64_t after_ms);
 

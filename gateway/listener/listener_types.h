@@ -33,7 +33,7 @@ struct writ_peer {
 
 struct writ_exchange;
 
-/** The functions that take the answer of a part of an exchange (batch.h), in place of the
+/** The functions that take the answer of a part of an exchange (batch.c), in place of the
  * listener. */
 struct writ_exchange_hooks {
     void (*reply)(struct writ_exchange *x, unsigned status, struct writ_view body);

@@ -3,8 +3,8 @@
  *
  * A page of the web can make a browser send requests to this machine, also under a name that it has
  * rebound to this machine's address (DNS rebinding). Such a request carries the page's Origin and
- * the rebound name as Host, so neither is accepted unless it is known (MCP basic/transports;
- * security.md H6). Pure; read-only after it is filled. */
+ * the rebound name as Host, so neither is accepted unless it is known (MCP basic/transports).
+ * Pure; read-only after it is filled. */
 #ifndef WRIT_GATEWAY_SITE_H
 #define WRIT_GATEWAY_SITE_H
 

@@ -10,7 +10,7 @@
 #define SERVER_VALUES_MAX (1u << 20) /* of one message: bounds the memory that it costs */
 
 /* The envelope is a closed set, compared exactly: a parser upstream that folds case must find no
- * member that was not judged (security.md J2). */
+ * member that was not judged. */
 static const char *const envelope[] = {
     "jsonrpc", "id", "method", "params", "result", "error", NULL};
 
@@ -185,7 +185,7 @@ check_mirrors(const struct writ_mcp_headers *headers, const struct writ_mcp_mess
     return WRIT_DONE;
 }
 
-/* The body decides the era; the header only cross-checks it (mcp.md 2.3). */
+/* The body decides the era; the header only cross-checks it (mcp.h). */
 static writ_result
 era_of(const struct writ_mcp_headers *headers, struct writ_mcp_message *message,
     struct writ_mcp_fault *fault)
@@ -284,8 +284,8 @@ writ_mcp_is_governed(struct writ_view method)
 }
 
 /* The members of a tools/call in the specification, compared exactly. Any other would go upstream
- * without having been judged, and a parser there may take a look-alike for one of these
- * (security.md J2). It is refused, not dropped, so that the caller learns that it has no effect. */
+ * without having been judged, and a parser there may take a look-alike for one of these.
+ * It is refused, not dropped, so that the caller learns that it has no effect. */
 bool
 writ_mcp_params_are_known(const struct writ_json *params)
 {

@@ -102,7 +102,7 @@ struct writ_view writ_mcp_mirrored_name(struct writ_view method, const struct wr
 const struct writ_json *writ_mcp_id(const struct writ_json *body);
 
 /** False when a member of the envelope equals one of JSON-RPC's except for case: a peer that folds
- * case would read another message (security.md J2). */
+ * case would read another message. */
 bool writ_mcp_is_unambiguous(const struct writ_json *body);
 
 /** True for a revision of the older family, from 2024-11-05 on. */

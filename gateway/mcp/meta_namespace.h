@@ -2,7 +2,7 @@
  *
  * A client states its idempotency key, its run and the state that it expects under such names, and
  * Writ puts its credential there. None of a client's names goes upstream, in any case and with any
- * message, because a server could take it for Writ's own (security.md J13). A governed call is
+ * message, because a server could take it for Writ's own. A governed call is
  * written from the judged value (forward.c); every other message is cleared here. For the same
  * reason none of a server's names goes to a client: it could imitate a refusal. */
 #ifndef WRIT_GATEWAY_META_NAMESPACE_H

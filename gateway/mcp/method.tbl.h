@@ -2,7 +2,7 @@
  *
  * X(NAME, "wire", route). A method without a row goes to one upstream unchanged, if the request
  * names it, unless a server that matches names more loosely than we do could take it for one of
- * these or for a way to run a tool (writ_method_may_pass; security.md D9, J2).
+ * these or for a way to run a tool (writ_method_may_pass; docs/security-limits.md).
  *
  *   LOCAL     answered by the gateway         HANDSHAKE  opens or describes: initialize, discover
  *   CALL      governed                        NAMED      to the upstream that params.name names

@@ -18,7 +18,7 @@ enum writ_step writ_pass_send(struct writ_request *request, struct writ_upstream
 
 /** Answers with an upstream's whole answer, or with a refusal in its place: only JSON passes (of
  * other answers from 400 to 499 only the status), redirects and the upstream's own 401 and 403 do
- * not (security.md H15). Returns DONE, or CLOSE when the answer is a stream. */
+ * not. Returns DONE, or CLOSE when the answer is a stream. */
 enum writ_step writ_pass_answer(
     struct writ_request *request, const struct writ_upcall_answer *answer);
 

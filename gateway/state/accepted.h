@@ -1,8 +1,8 @@
 /* accepted.h - the definitions of tools that an operator accepted: facts of the ledger, one for
  * each definition. `writ tools accept` puts them into a signed file beside the ledger
- * (store/definitions.h), because only a running gateway writes to its ledger. A gateway records
- * definitions that are newer there than in the ledger, and from then on the ledger has them. A
- * missing or older file revokes nothing. */
+ * (store/trusted/definitions.h), because only a running gateway writes to its ledger. A gateway
+ * records definitions that are newer there than in the ledger, and from then on the ledger has
+ * them. A missing or older file revokes nothing. */
 #ifndef WRIT_GATEWAY_ACCEPTED_H
 #define WRIT_GATEWAY_ACCEPTED_H
 

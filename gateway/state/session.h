@@ -89,7 +89,7 @@ struct writ_session {
 };
 
 /** A table for at most `max` sessions, which expire when unused for `idle_us`. An agent has a share
- * of it (store/shares.h). WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+ * of it (store/tables/shares.h). WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_sessions_new(
     size_t max, int64_t idle_us, struct writ_sessions **ret, struct writ_err *err);
 /** Other shares, in percent. Before the table is used. */

@@ -38,7 +38,7 @@ struct writ_worker {
     bool ending;                  /* the gateway stops: nothing is waited for that need not be */
     atomic_bool refuses;          /* the upstreams stop: no message begins */
     bool expired;                 /* the time of all that is under way is over */
-    struct writ_request *streams; /* those that only end when told: see stream.h */
+    struct writ_request *streams; /* those of STREAM: stream_merge.h ends them */
     struct writ_late_join *joins; /* late.c */
     struct writ_review_stream *review_streams; /* watchers of reviews */
     struct writ_ledger_stream *ledger_streams; /* watchers of calls */

@@ -1,5 +1,4 @@
-/* sender.h - one body of OTLP to the collector (opentelemetry-proto, docs/specification.md,
- * OTLP/HTTP, binary).
+/* sender.h - one body of OTLP to the collector (specification of OTLP 1, "OTLP/HTTP", binary).
  *
  * Blocks; for one thread. */
 #ifndef WRIT_GATEWAY_TELEMETRY_SENDER_H

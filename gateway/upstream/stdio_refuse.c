@@ -103,7 +103,8 @@ writ_stdio_refuse_version(struct writ_flight *flight)
 }
 
 /* The answer of a server over HTTP without that family: a client that can falls back to initialize
- * (mcp.md 2.2), and one that only knows initialize gets the list of versions. */
+ * (specification 2026-07-28, basic/versioning), and one that only knows initialize gets the list of
+ * versions. */
 void
 writ_stdio_refuse_family(struct writ_stdio *stdio, struct writ_flight *flight)
 {

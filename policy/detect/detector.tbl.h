@@ -1,5 +1,5 @@
 /* detector.tbl.h - every built-in detector, by families that one pass over a text looks for.
- * docs/detectors.md has the same table, and unit/policy/detect/test_detector.c compares them. After
+ * docs/detectors.md has the same table, and unit/policy/detect/test_detect.c compares them. After
  * a change of what a detector finds, raise its version: records name it, and the policy's digest
  * has it.
  *

@@ -263,7 +263,7 @@ struct writ_reviewer_config {
     /* CREW */
     const struct writ_crew_config *crew;
     /* OPINIONS */
-    const struct writ_opinion *opinions; /* reviewer.h */
+    const struct writ_opinion *opinions; /* opinion.h */
     size_t opinions_n;
     const struct writ_delegation_config *delegation; /* NULL: none */
     struct writ_digest digest; /* of the whole entry, and of the files of its crew */

@@ -1,4 +1,4 @@
-/* path.h - whether a path is inside a directory, for the op `under` (security.md J5).
+/* path.h - whether a path is inside a directory, for the op `under`.
  *
  * Lexical: nothing is looked up, so symbolic links are out of sight (docs/policy.md says so). A
  * path must be absolute; doubled slashes and `.` components are normalized away. Refused are NUL,

@@ -1,5 +1,4 @@
-/* pattern.h - regular expressions of the op `matches` and of redactions (PCRE2), bounded
- * (security.md J6).
+/* pattern.h - regular expressions of the op `matches` and of redactions (PCRE2), bounded.
  *
  * A pattern of `matches` must match the whole text, from the first byte to the last: `ok` does not
  * match "ok\nevil", whatever its anchors and newlines. Texts and patterns are UTF-8. A match that

@@ -9,7 +9,7 @@
 
 /**
  * Reads the files that the entry of a reviewer names, as they are now, and their digest. What is in
- * them is checked above this layer (gateway/reviewers/crew_check.h). Faults become findings.
+ * them is checked above this layer (gateway/reviewers/crew_roster.h). Faults become findings.
  *
  * @param node  the entry
  *

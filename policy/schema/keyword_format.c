@@ -1,4 +1,4 @@
-/* format.c - the formats that can be asserted (2020-12 validation, 7.3). */
+/* keyword_format.c - the formats that can be asserted (2020-12 validation, 7.3). */
 #include "policy/schema/keyword.h"
 
 #include "evidence/record/member.h"

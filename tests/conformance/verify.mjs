@@ -216,7 +216,7 @@ function tlogProof(text) {
   return { index: decimal(index.slice(6)), path: path.map((digest) => bytes(digest, 32)), note: text.slice(at + 2) };
 }
 
-// ---- the records: their members (the contract, 3 to 5), their digests (vectors/digests), their joins
+// ---- the records: their members (docs/evidence.md), their digests (vectors/digests), their joins
 
 /** RFC 3339 in microseconds since 1970; undefined for any other text. */
 function time(text, form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z$/) {

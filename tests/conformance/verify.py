@@ -380,7 +380,7 @@ def tlog_proof(text):
     return decimal(lines[0][6:]), [unbase64(line, 32) for line in lines[1:]], rest
 
 
-# ---- the records: their members (the contract, 3 to 5), their digests (vectors/digests), their joins
+# ---- the records: their members (docs/evidence.md), their digests (vectors/digests), their joins
 
 RECORD_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z", re.ASCII)
 ANY_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII)

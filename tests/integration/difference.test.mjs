@@ -382,7 +382,7 @@ const DEMANDED = {
   'legacy: ping, Content-Type of another charset': { status: 415, code: -32000 },
   // an id is in every record of its call: it has a limit
   'legacy: ping, id of a text that is long': { status: 400, code: -32600 },
-  // no head may be read in two ways: a GET has no body (security.md H2)
+  // no head may be read in two ways: a GET has no body
   'legacy: GET with a body': { status: 400, code: -32600 },
   // what policy cannot judge is refused, with a record of it
   'legacy: tools/call, arguments that are an array': { status: 200, code: -31001 },
@@ -392,7 +392,7 @@ const DEMANDED = {
   // an agent does not learn whether tasks of other agents exist
   'legacy: tasks/get of a server without tasks': { status: 200, code: -32602 },
   'modern: tasks/get, undeclared': { status: 400, code: -32021 },
-  // a header must name what the body names (security.md J12)
+  // a header must name what the body names (docs/running.md, "What goes upstream")
   'modern: tools/list, a name that nothing has': { status: 400, code: -32020 },
   // the stateless revision answers them with 405; this server checks the method first and takes them for the older ones
   'modern: GET': { status: 405, code: -32000 },

@@ -381,7 +381,7 @@ test('a second answer to a call is dropped and never reaches another call', asyn
   const s = await openSession(gw);
   up.onCall = (a) => a.bytes(withId(a, http(RESULT) + http(RESULT.replace('ok', 'second'))), 'stay');
   assert.equal((await s.call('up__pay', { amount: 1 })).reason, 'upstream_failed',
-    'two responses are none (security.md H13)');
+    'two responses are none');
   up.onCall = (a) => a.text('third');
   assert.equal((await s.call('up__pay', { amount: 2 })).said, 'third', 'a leftover answer is dropped');
   up.onCall = (a) => {

@@ -1,6 +1,5 @@
 #!/bin/sh
-# banned.sh SOURCE - calls that appear in core/base only (house style, "Memory and bytes",
-# "Time, threads, logging"). Exceptions, each with its reason, are in banned.allow.
+# banned.sh SOURCE - calls that appear in core/base only. Exceptions, each with its reason, are in banned.allow.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"

@@ -1,6 +1,5 @@
 #!/bin/sh
-# functions.sh SOURCE - no function is longer than 80 lines (house style, "Comments"). The rows of
-# a table inside a function do not count.
+# functions.sh SOURCE - no function is longer than 80 lines. The rows of a table inside a function do not count.
 set -eu
 . "$(dirname "$0")/tracked.inc"
 cd "$1"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# names.sh SOURCE - a function with a prototype in <file>.h is named writ_<file>_<verb> (house style,
-# "Names"), or writ_<file>s_<verb> for a set of them. names.allow lists headers that hold several
-# small modules, with those modules.
+# names.sh SOURCE - a function with a prototype in <file>.h is named writ_<file>_<verb>, or
+# writ_<file>s_<verb> for a set of them. names.allow lists headers that hold several small modules,
+# with those modules.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$1"

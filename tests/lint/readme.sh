@@ -1,8 +1,7 @@
 #!/bin/sh
-# readme.sh SOURCE - every folder has a README.md (house style, "The tree"). Those of the code name
-# each header of their folder, and each source without a header, and no missing file. The folders
-# below tests/unit mirror the code, and those below tests/support are in its README.md. Helm renders
-# every file of templates/.
+# readme.sh SOURCE - every folder has a README.md. Those of the code name each header of their
+# folder, and each source without a header, and no missing file. The folders below tests/unit mirror
+# the code, and those below tests/support are in its README.md. Helm renders every file of templates/.
 set -eu
 . "$(dirname "$0")/tracked.inc"
 cd "$1"

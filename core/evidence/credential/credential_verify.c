@@ -225,7 +225,7 @@ not_used(struct verification *v, struct writ_err *err)
     WRIT_FAIL(err, WRIT_E_IO, "the check for an earlier use of the credential failed");
 }
 
-/* The order is a promise: architecture.md, "The credential". */
+/* The order is a promise: docs/credentials.md, "The checks, in this order". */
 static const struct {
     check_fn *check;
     enum writ_reason reason;

@@ -1,5 +1,5 @@
-/* keyring.h - the keys of a gateway, with their purposes and states. No I/O: store/keydir.h keeps a
- * ring on disk.
+/* keyring.h - the keys of a gateway, with their purposes and states. No I/O: store/trusted/keydir.h
+ * keeps a ring on disk.
  *
  * A key has one purpose for life, so that the key of the credentials never signs the ledger, and
  * one state:

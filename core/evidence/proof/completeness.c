@@ -361,8 +361,8 @@ hash_holds(const struct order *order, const struct writ_seal *seal, bool *ret, s
     return WRIT_DONE;
 }
 
-/* Contract 5: records and seal carry the same boundary if any record carries one. A seal from
- * elsewhere may lack our members, but not those that completeness depends on. */
+/* Records and seal carry the same boundary if any record carries one. A seal from elsewhere
+ * may lack our members, but not those that completeness depends on. */
 static enum writ_seal_flaw
 seal_flaw(const struct writ_completeness_set *set)
 {

@@ -1,4 +1,5 @@
-/* completeness.h - whether a set of decisions is complete (contract 5).
+/* completeness.h - whether a set of decisions is complete (docs/evidence.md, "What a reader
+ * checks").
  *
  * Add every decision of a boundary, and its seal if it has one, in any order; then ask for the
  * report. It names the missing, repeated, miscounted and foreign records. A dropped suffix together

@@ -74,8 +74,7 @@ is_redeemed(const struct writ_decision *decision, const struct writ_decision *su
            writ_member_text_equal(&decision->continuation_id, &successor->continuation_id, false);
 }
 
-/* Contract 5 names the phases; where several apply, what was done with the decision comes before
- * the effect of time. */
+/* Where several phases apply, what was done with the decision comes before the effect of time. */
 enum writ_decision_validity
 writ_decision_validity_at(const struct writ_decision *decision,
     const struct writ_decision_validity_facts *facts, int64_t t_us)
@@ -129,7 +128,7 @@ writ_decision_validity_spendable(const struct writ_decision *decision,
     return true;
 }
 
-/* ---- refusals, contract 4 */
+/* ---- refusals */
 
 struct writ_view
 writ_decision_validity_enforcement_name(enum writ_decision_validity_enforcement enforcement)

@@ -1,5 +1,5 @@
 /* decision_validity.h - the phase of a decision at a time, apart from the completeness of its set
- * (contract 5, "Phase").
+ * (docs/evidence.md, "What a reader checks").
  *
  * A record stays auditable after it stops being spendable. At a time t a decision has one phase;
  * writ_completeness_until judges the set over the time in which it could be spent. Pure: the caller
@@ -46,7 +46,7 @@ enum writ_decision_validity writ_decision_validity_at(const struct writ_decision
 bool writ_decision_validity_spendable(const struct writ_decision *decision,
     const struct writ_decision_validity_facts *facts, int64_t *ret_from_us, int64_t *ret_until_us);
 
-/** How a refusal was enforced (contract 4). */
+/** How a refusal was enforced. */
 enum writ_decision_validity_enforcement {
     WRIT_DECISION_VALIDITY_UNPROVEN =
         0, /* a deny or revise without an outcome that says that it did not run */

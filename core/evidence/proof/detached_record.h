@@ -53,8 +53,8 @@ WRIT_RESULT writ_detached_record_read(const struct writ_json *value,
     enum writ_reason *ret_why, struct writ_err *err);
 
 /**
- * Judges whether an outcome belongs to a decision (contract 4): it must join the decision, and its
- * receipt_ref must recompute from both.
+ * Judges whether an outcome belongs to a decision: it must join the decision, and its receipt_ref
+ * must recompute from both.
  *
  * @param ret_why  EVIDENCE_OK or OUTCOME_MISMATCH; written on WRIT_OK
  *

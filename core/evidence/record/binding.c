@@ -1,5 +1,5 @@
-/* The ordered checks of contract 6 as a table: the rows are walked in order, and the first that
- * fails gives the reason. */
+/* The checks right before a call as a table: the rows are walked in order, and the first that fails
+ * gives the reason. */
 #include "evidence/record/binding.h"
 
 #include "evidence/record/derive.h"
@@ -45,7 +45,7 @@ is_alive(const struct call *call)
         return false;
     }
     if (expires_at->is == WRIT_ABSENT || expires_at->is == WRIT_NULL) {
-        return true; /* contract 3: or null, which sets no end */
+        return true; /* null sets no end */
     }
     return expires_at->is == WRIT_PRESENT && writ_member_time(expires_at->view, &expires_us) &&
            call->now_us <= expires_us;

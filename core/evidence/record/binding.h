@@ -1,4 +1,4 @@
-/* binding.h - the check right before the side effect (contract 6).
+/* binding.h - the check right before the side effect (docs/evidence.md, "Right before the call").
  *
  * An authorization binds the exact action, the exact target state, the exact continuation, one
  * idempotency key, one run, and one outcome. writ_binding_check compares it with the call that is

@@ -1,4 +1,4 @@
-/* decision.h - GovernanceDecision: the record of a verdict, made before the call (contract 3).
+/* decision.h - GovernanceDecision: the record of a verdict, made before the call.
  *
  * To make one, the caller sets the members that describe the call, derive.h adds the identity of
  * the intent, then the idempotency key, and, when the ledger knows position and time, the members
@@ -65,8 +65,8 @@ WRIT_RESULT writ_decision_read(const struct writ_json *value, struct writ_arena 
 WRIT_RESULT writ_decision_put(
     const struct writ_decision *decision, struct writ_buf *ret, struct writ_err *err);
 
-/** Checks types, formats and the needs of the route (contract 3), and adds every fault to `ret`. A
- * record with a fault is never emitted and never honoured. */
+/** Checks types, formats and the needs of the route (docs/evidence.md, "The members of a record"),
+ * and adds every fault to `ret`. A record with a fault is never emitted and never honoured. */
 void writ_decision_validate(const struct writ_decision *decision, struct writ_faults *ret);
 
 #endif

@@ -125,7 +125,7 @@ writ_outcome_place(struct writ_outcome *outcome, const struct writ_decision *dec
     return WRIT_DONE;
 }
 
-/* ---- identities beside the records, contract 6 */
+/* ---- identities beside the records */
 
 static void
 write_text_or_null(struct writ_write *w, struct writ_view name, const struct writ_member_text *text)
@@ -285,7 +285,7 @@ agree(const struct writ_outcome *outcome, const struct writ_decision *decision,
     if (differs != NULL) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "outcome and decision differ in %s", differs);
     }
-    /* a deny without scope has no intent_ref, and then neither record states one (contract 4) */
+    /* a deny without scope has no intent_ref, and then neither record states one */
     if (!writ_member_text_equal(&outcome->intent_ref, derived, derived->is == WRIT_ABSENT) ||
         !writ_member_text_equal(&decision->intent_ref, derived, true)) {
         WRIT_FAIL(err, WRIT_E_MISMATCH, "intent_ref does not recompute from the decision");

@@ -27,14 +27,14 @@ WRIT_RESULT writ_decision_derive(struct writ_decision *decision, const struct wr
 
 /**
  * The identity of a call without the target's state: H({tenant, agent_id, upstream, tool,
- * normalized_scope, params_hash}) (contract 6). A member without value and an empty view become
- * null. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO.
+ * normalized_scope, params_hash}). A member without value and an empty view become null.
+ * WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO.
  */
 WRIT_RESULT writ_decision_state_free(const struct writ_decision *decision, struct writ_view tenant,
     struct writ_view upstream, struct writ_digest *ret, struct writ_err *err);
 
 /** The idempotency key of a call without its own: "auto:" + H({boundary_id, state_free}), with
- * state_free as its text (contract 6). WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
+ * state_free as its text. WRIT_E_LIMIT, WRIT_E_NOMEM, WRIT_E_CRYPTO. */
 WRIT_RESULT writ_decision_auto_key(struct writ_view boundary_id,
     const struct writ_digest *state_free, struct writ_arena *arena, struct writ_member_text *ret,
     struct writ_err *err);

@@ -1,4 +1,4 @@
-/* faults.h - everything that is wrong with a record, not only the first fault (contract 3). */
+/* faults.h - everything that is wrong with a record, not only the first fault. */
 #ifndef WRIT_EVIDENCE_FAULTS_H
 #define WRIT_EVIDENCE_FAULTS_H
 

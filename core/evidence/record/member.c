@@ -39,7 +39,7 @@ writ_member_time(struct writ_view text, int64_t *ret_us)
 {
     int64_t us;
 
-    /* RFC 3339 allows t for T, and z or an offset for Z; a record does not (contract 3) */
+    /* RFC 3339 allows t for T, and z or an offset for Z; a record does not */
     if (text.len <= T_AT || text.ptr[T_AT] != 'T' || text.ptr[text.len - 1] != 'Z') {
         return false;
     }

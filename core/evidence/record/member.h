@@ -4,7 +4,7 @@
  * A record is a struct with one field per row of member.tbl.h. Reading refuses only input that is
  * not an object or too large; everything else is kept, so that a record passes through without
  * loss: unknown members and members of a wrong type are written again as they came. Validation
- * reports the faults, all at once (contract 3).
+ * reports the faults, all at once.
  *
  * Views and nodes in a record are borrowed from the arena or document it was made from. Functions
  * here do no I/O; threads may share a record that no thread changes. */

@@ -1,4 +1,4 @@
-/* member.tbl.h - every member of the records (governance contract 3, 4, 5), one row each.
+/* member.tbl.h - every member of the records, one row each. docs/evidence.md has them too.
  *
  * X(member, KIND, NULLS, needed, meaning), members in JCS order (a test checks the order).
  *   KIND    TEXT    string                    DIGEST  "sha256:" and 64 lower-case hex digits
@@ -43,7 +43,7 @@
 
 /* clang-format off */
 
-/* contract 3: GovernanceDecision */
+/* GovernanceDecision */
 #define WRIT_DECISION_MEMBERS(X)                                                                   \
     X(agent_id, TEXT, NEVER, WRIT_NEED_PERMIT, "the agent that calls")                             \
     X(agent_role, TEXT, NEVER, WRIT_NEED_NONE, "the role of the agent")                            \
@@ -78,7 +78,7 @@
     X(target_state_digest, DIGEST, ANSWERS, WRIT_NEED_PERMIT, "state of the target when decided")  \
     X(tool, TEXT, NEVER, WRIT_NEED_PERMIT | WRIT_NEED_REFUSE, "the tool")
 
-/* contract 4: GovernanceOutcome */
+/* GovernanceOutcome */
 #define WRIT_OUTCOME_MEMBERS(X)                                                                    \
     X(boundary_id, TEXT, NEVER, WRIT_NEED_NONE, "the run or session")                              \
     X(completed_at, TIME, NEVER, WRIT_NEED_EVERY, "when the call ended")                           \
@@ -93,7 +93,7 @@
     X(seq, COUNT, NEVER, WRIT_NEED_NONE, "that of the decision")                                   \
     X(tool_output_hash, DIGEST, OR_NULL, WRIT_NEED_NONE, "the tool's result")
 
-/* contract 5: GovernanceSeal */
+/* GovernanceSeal */
 #define WRIT_SEAL_MEMBERS(X)                                                                       \
     X(boundary_id, TEXT, NEVER, WRIT_NEED_EVERY, "the run or session that ended")                  \
     X(extensions, OBJECT, NEVER, WRIT_NEED_NONE, "vendor data")                                    \

@@ -1,4 +1,4 @@
-/* outcome.h - GovernanceOutcome: the record of the result of a call (contract 4). */
+/* outcome.h - GovernanceOutcome: the record of the result of a call. */
 #ifndef WRIT_EVIDENCE_OUTCOME_H
 #define WRIT_EVIDENCE_OUTCOME_H
 
@@ -42,7 +42,7 @@ struct writ_member_text writ_outcome_kind_text(enum writ_outcome_kind kind);
 bool writ_outcome_is(const struct writ_outcome *outcome, enum writ_outcome_kind kind);
 
 /** True when it proves that nothing ran: `blocked`, or `error` with error_type `not_sent`. Such an
- * outcome occupies no key and releases its claim (contract 6). */
+ * outcome occupies no key and releases its claim. */
 bool writ_outcome_nothing_ran(const struct writ_outcome *outcome);
 
 /** As writ_decision_read. */

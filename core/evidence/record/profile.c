@@ -11,7 +11,7 @@
 
 /* clang-format off */
 
-/* decision_context_hash, the same in every profile but vaara-v0 (contract 2) */
+/* decision_context_hash, the same in every profile but vaara-v0 */
 #define CONTEXT                                                                                    \
     {{                                                                                             \
         M(agent_id, AGENT_ID), M(credential_scope, CREDENTIAL_SCOPE),                              \
@@ -127,8 +127,7 @@ put_text(struct writ_buf *buf, const struct writ_member_text *text)
     return true;
 }
 
-/* Contract 1: a null value becomes null and is never left out. A value of a wrong type counts as
- * absent. */
+/* A null value becomes null and is never left out. A value of a wrong type counts as absent. */
 static bool
 put_text_or_null(struct writ_buf *buf, const struct writ_member_text *text)
 {

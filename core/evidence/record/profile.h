@@ -1,9 +1,10 @@
-/* profile.h - derivation profiles: the members from which the digests of a record are made.
+/* profile.h - derivation profiles: the members from which the digests of a record are made
+ * (docs/evidence.md, "Recomputing the digests").
  *
- * A profile is data (contract 2): for each derived field the member names of its preimage, in JCS
- * order, and where each value comes from. A preimage is written straight into a buffer as canonical
- * JSON; no value tree is made. The profile's name and the normalization_id are beside the digests
- * and (except in vaara-v0) never in a preimage. */
+ * A profile is data: for each derived field the member names of its preimage, in JCS order, and
+ * where each value comes from. A preimage is written straight into a buffer as canonical JSON; no
+ * value tree is made. The profile's name and the normalization_id are beside the digests and
+ * (except in vaara-v0) never in a preimage. */
 #ifndef WRIT_EVIDENCE_PROFILE_H
 #define WRIT_EVIDENCE_PROFILE_H
 

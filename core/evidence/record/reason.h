@@ -20,7 +20,7 @@ enum writ_reason {
 
 /** The checks that give a reason; a row may belong to several groups. */
 enum writ_reason_group {
-    WRIT_REASON_IN_BINDING = 1 << 0,    /* the binding check (contract 6) */
+    WRIT_REASON_IN_BINDING = 1 << 0,    /* the binding check */
     WRIT_REASON_IN_CREDENTIAL = 1 << 1, /* verifying a credential */
     WRIT_REASON_IN_POLICY = 1 << 2,     /* deciding by the configuration */
     WRIT_REASON_IN_GATEWAY = 1 << 3,    /* everything around: framing, ledger, upstream */

@@ -13,7 +13,7 @@
 
 /* clang-format off */
 #define WRIT_REASONS(X)                                                                            \
-    /* ---- the binding check, contract 6 */                                                       \
+    /* ---- the binding check */                                                                   \
     X(DECISION_NOT_ALLOW, decision_not_allow, WRIT_REASON_IN_BINDING,                              \
         "the decision does not allow the call",                                                    \
         "ask for a new decision; only a decision `allow` authorizes")                              \

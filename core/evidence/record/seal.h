@@ -1,5 +1,5 @@
-/* seal.h - GovernanceSeal: the record of the end of a run, with the number of its decisions
- * (contract 5). */
+/* seal.h - GovernanceSeal: the record of the end of a run, with the number of its
+ * decisions. */
 #ifndef WRIT_EVIDENCE_SEAL_H
 #define WRIT_EVIDENCE_SEAL_H
 

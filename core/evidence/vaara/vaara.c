@@ -56,7 +56,7 @@ writ_vaara_verdict(const struct writ_vaara_finding *finding)
     case WRIT_VAARA_BINDING:
     case WRIT_VAARA_DUPLICATE:
         return finding->verdict == WRIT_BINDING_REVALIDATE
-                   ? WRIT_LIT("revise") /* the words of contract 6.7 */
+                   ? WRIT_LIT("revise") /* the word of the profile */
                    : writ_binding_verdict_name(finding->verdict);
     case WRIT_VAARA_NONE:
     case WRIT_VAARA_DECISION:

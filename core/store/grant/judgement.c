@@ -202,7 +202,8 @@ find_beside(struct writ_judgement *j, struct writ_claim_facts *ret, bool *ret_fo
     return WRIT_DONE;
 }
 
-/* The claim that conflicts with the call, if any (contract 6.8 and the paragraphs below it). */
+/* The claim that conflicts with the call, if any (docs/running.md, "At most once, and what a retry
+ * gets"). */
 static WRIT_RESULT
 find_claim(struct writ_judgement *j, struct writ_claim_facts *ret, bool *ret_found, bool *ret_reuse)
 {

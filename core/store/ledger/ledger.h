@@ -5,7 +5,7 @@
  * `done` runs; a group that failed leaves nothing on disk.
  *
  * What it promises:
- * - A key is granted once (contract 6.8, 7): two calls under one key, from any threads, before
+ * - A key is granted once: two calls under one key, from any threads, before
  *   and after a crash, never both run, for as long as the claim is kept (`claim_kept_us` of the
  *   time when it was made, and at least the life of its boundary).
  * - A refusal by the ledger (duplicate, budget, sealed boundary, clock) is itself recorded, as a

@@ -1,4 +1,4 @@
-/* copy.tbl.h - what a copy of a ledger reads and writes (copy.c).
+/* copy.tbl.h - what a copy of a ledger reads and writes (copying_tables.c).
  *
  * X(table, key, columns, parameters, conflict, letters, page): a table beside the records. One
  * letter for each column, the first for the key: i integer, t text, b blob or NULL. With a clause

@@ -202,7 +202,7 @@ WRIT_RESULT writ_reader_reviews_waiting(struct writ_reader *reader, struct writ_
 
 /**
  * Calls `each` for all records of a boundary in the order of the log, and judges whether its
- * decisions are whole (contract 5).
+ * decisions are whole (completeness.h).
  *
  * @param tenant  ptr NULL: the only tenant that has a boundary of that name
  * @param each    ends the export when it returns false; `ret` then covers the records so far

@@ -2,8 +2,8 @@
  * memory of the writer.
  *
  * A claim stands from the grant of a call until it has been kept for its time and its boundary is
- * sealed, and in any case while the call is in flight. It is found by its key and, as the contract
- * requires, by (tenant, intent_ref, idempotency_key). A claim whose call has its outcome does not
+ * sealed, and in any case while the call is in flight. It is found by its key and by
+ * (tenant, intent_ref, idempotency_key). A claim whose call has its outcome does not
  * change any more: it waits here until once.h writes it to the disk.
  *
  * One thread. */

@@ -69,7 +69,7 @@ enum writ_wait_kind {
 /** What a call claims. Make the digests with writ_ledger_claim. */
 struct writ_claim {
     struct writ_digest key;  /* tenant, agent, upstream, tool and idempotency key */
-    struct writ_digest call; /* the state-free identity of the call (contract 6) */
+    struct writ_digest call; /* the state-free identity of the call (derive.h) */
     /* stateless windows: the key in the window before, and in the one after, because two calls may
      * overtake each other at an edge; 0 in previous_since_us: neither is checked */
     struct writ_digest previous, next;

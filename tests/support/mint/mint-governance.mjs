@@ -6,7 +6,7 @@
 // The output is the same byte for byte at every run.
 import { H, jcs, sha256, write } from './mint.mjs';
 
-// ---- contract 2: derivations
+// ---- derivations
 const pick = (record, names) =>
     Object.fromEntries(names.map((n) => [n, record[n] === undefined ? null : record[n]]));
 const CONTEXT = ['agent_id', 'tool', 'params_hash', 'intent_digest', 'seq', 'retrieved_policy_refs',
@@ -326,7 +326,7 @@ function outcomeCases() {
     return cases;
 }
 
-// ---- vectors/governance/bindings.json: the table of contract 6
+// ---- vectors/governance/bindings.json: the table of the binding check
 const CANDIDATE = ['agent_id', 'tool', 'target', 'normalized_scope', 'params_hash', 'intent_digest',
     'intent_ref', 'continuation_id', 'idempotency_key', 'target_state_digest'];
 

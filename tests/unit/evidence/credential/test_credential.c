@@ -528,7 +528,7 @@ START_TEST(credential_verify_accepts_a_token_of_libjwt)
 }
 END_TEST
 
-/* security.md section 0: libjwt would accept this one */
+/* libjwt takes the algorithm from the token and would accept this one */
 START_TEST(credential_verify_of_an_hmac_keyed_with_the_public_pem_is_refused)
 {
     writ_auto_buf pem = writ_buf_make(4096);
@@ -629,8 +629,8 @@ struct claim_row {
     "\",\"type\":\"mcp_tool_call\"}]"
 #define HASH "\"sha256:b8cc604f76c5932528fd34fdfa09e8d8389c8d7010828a8b6641b536015122e0\""
 
-/* K8 and K9 of the threat model. The sample begins at 1782363600 and ends 300 s later; it is
- * looked at 10 s after its begin. */
+/* Claims that are wrong, and bindings that differ. The sample begins at 1782363600 and ends 300 s
+ * later; the check is 10 s after its begin. */
 static const struct claim_row claim_rows[] = {
     {"unchanged", "credential_ok", {{0}}},
     {"a claim more", "credential_ok", {{"more", "[1,{\"a\":2}]"}}},
@@ -942,7 +942,6 @@ remember(void *ctx, struct writ_view jti, int64_t until_s)
     return WRIT_CREDENTIAL_USE_FRESH;
 }
 
-/* K10, K11, K12 */
 START_TEST(credential_verify_spends_a_jti_once_and_only_on_success)
 {
     static const struct change other_args[] = {{"params_hash", OTHER}, {0}};

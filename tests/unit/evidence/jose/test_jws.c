@@ -77,7 +77,7 @@ struct header_row {
     enum writ_code code;
 };
 
-/* K1, K2, K4, K5 of the threat model, as far as they are in the header */
+/* headers that choose an algorithm, or name a key or a place to fetch one */
 static const struct header_row headers[] = {
     {"as it must be", "{\"alg\":\"ES256\",\"kid\":\"%\",\"typ\":\"JWT\"}", WRIT_OK},
     {"any order and spacing", " {\"typ\":\"x\",\n\"kid\":\"%\", \"alg\":\"ES256\"}\t", WRIT_OK},
@@ -181,7 +181,7 @@ put_mac(struct writ_view key, struct writ_buf *token)
     writ_base64url_put(token, writ_view(mac, len));
 }
 
-/* K2: a MAC keyed with a public form of the key: PEM, DER, the JWK, its coordinates */
+/* a MAC keyed with a public form of the key: PEM, DER, the JWK, its coordinates */
 START_TEST(jws_check_of_a_mac_with_the_public_key_fails)
 {
     writ_auto_buf jwk = writ_buf_make(4096);
@@ -223,7 +223,7 @@ START_TEST(jws_check_of_a_mac_with_the_public_key_fails)
 }
 END_TEST
 
-/* K6: r and s in {0, 1, n}, DER in place of raw, cut, padded */
+/* r and s in {0, 1, n}, DER in place of raw, cut, padded */
 START_TEST(signatures_of_other_forms_never_verify)
 {
     static const char *const hex[] = {
@@ -270,7 +270,7 @@ START_TEST(jws_check_of_every_changed_byte_fails)
 }
 END_TEST
 
-/* K12: the twin is a good signature of the same text, which is why single use goes by jti */
+/* the twin is a good signature of the same text, which is why single use goes by jti */
 START_TEST(jws_check_of_the_twin_signature_verifies)
 {
     static const uint8_t order[32] = {0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
@@ -307,7 +307,7 @@ struct form_row {
     size_t cut;                        /* bytes at its end */
 };
 
-/* K7: other serialisations, and other spellings of the same bytes */
+/* other serialisations, and other spellings of the same bytes */
 static const struct form_row forms[] = {
     {"space before", " ", "", 0},
     {"space behind", "", " ", 0},

@@ -99,7 +99,7 @@ START_TEST(decision_validate_accepts_each_complete_route)
 }
 END_TEST
 
-/* ---- what each route needs (contract 3): the same empty record, all faults at once */
+/* ---- what each route needs: the same empty record, all faults at once */
 
 static const char *
 faults_of_text(const char *text, struct writ_arena *arena)

@@ -73,7 +73,7 @@ START_TEST(reason_table_has_a_group_and_a_sentence_for_each)
 }
 END_TEST
 
-/* The reasons that the governance contract (6) and the credential's verdict name. */
+/* The reasons that the binding check and the check of a credential give. */
 START_TEST(reason_table_has_those_of_the_contract)
 {
     static const char *const binding[] = {"decision_not_allow", "expired", "agent_id_mismatch",

@@ -38,7 +38,7 @@ static const struct {
     {"POST / HTTP/1.1\r\n" HOST "Accept: a\r\nAccept: b\r\n" END, 200},
     {"POST / HTTP/1.1\r\n" HOST "X: \xc3\xa4\t b\r\n" END, 200},
     {"POST / HTTP/1.1\r\nHost: [::1]:80\r\n" END, 200},
-    /* H1, H2, H3: the length of the body */
+    /* the length of the body */
     {"POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n" END, 400},
     {"POST / HTTP/1.1\r\n" HOST "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n" END, 400},
     {"POST / HTTP/1.1\r\n" HOST "Content-Length: 3\r\nContent-Length: 3\r\n" END, 400},
@@ -68,7 +68,7 @@ static const struct {
     {"POST / HTTP/1.0\r\n" HOST "Transfer-Encoding: chunked\r\n" END, 400},
     {"GET / HTTP/1.1\r\n" HOST "Content-Length: 3\r\n" END, 400},
     {"DELETE / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n" END, 400},
-    /* H5: the request line */
+    /* the request line */
     {"GET http://b/mcp HTTP/1.1\r\n" HOST END, 400},
     {"CONNECT a:80 HTTP/1.1\r\n" HOST END, 400},
     {"OPTIONS * HTTP/1.1\r\n" HOST END, 400},
@@ -91,7 +91,7 @@ static const struct {
     {"GET / HTTP/0.9\r\n" HOST END, 505},
     {"GET / http/1.1\r\n" HOST END, 505},
     {"GET / HTTP/1.10\r\n" HOST END, 505},
-    /* H6, H7: Host, names, values */
+    /* Host, names, values */
     {"GET / HTTP/1.1\r\n" END, 400},
     {"GET / HTTP/1.0\r\n" END, 400},
     {"GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n" END, 400},
@@ -116,7 +116,7 @@ static const struct {
     {"GET / HTTP/1.1\r\n" HOST "Name: a\x7f"
      "b\r\n" END,
         400},
-    /* H10: what may appear once */
+    /* what may appear once */
     {"POST / HTTP/1.1\r\n" HOST "Authorization: a\r\nauthorization: a\r\n" END, 400},
     {"POST / HTTP/1.1\r\n" HOST "Origin: a\r\nOrigin: a\r\n" END, 400},
     {"POST / HTTP/1.1\r\n" HOST "Content-Type: a\r\nContent-Type: a\r\n" END, 400},

@@ -287,7 +287,7 @@ static const struct {
     const char *request;
     unsigned status, or_status;
 } refused[] = {
-    /* H1 - H3 */
+    /* the length of the body */
     {POST "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n", 400, 400},
     {POST "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, 400},
     {POST "Content-Length: 3\r\nContent-Length: 0\r\n\r\n", 400, 400},
@@ -304,7 +304,7 @@ static const struct {
     {POST "Transfer-Encoding: chunked\r\nTransfer-Encoding: x\r\n\r\n0\r\n\r\n", 400, 400},
     {POST "Transfer-Encoding\v: chunked\r\n\r\n0\r\n\r\n", 400, 400},
     {POST "Transfer-Encoding: chunked\n\r\n0\r\n\r\n", 400, 400},
-    /* H4 */
+    /* chunks and trailers */
     {POST "Transfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n", 400, 400},
     {POST "Transfer-Encoding: chunked\r\n\r\n-1\r\na\r\n0\r\n\r\n", 400, 400},
     {POST "Transfer-Encoding: chunked\r\n\r\n1 \r\na\r\n0\r\n\r\n", 400, 400},
@@ -313,7 +313,7 @@ static const struct {
     {POST "Transfer-Encoding: chunked\r\n\r\n10000000000000001\r\na\r\n0\r\n\r\n", 400, 413},
     {POST "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nAuthorization: x\r\n\r\n", 400, 400},
     {POST "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nMcp-Name: x\r\n\r\n", 400, 400},
-    /* H5 */
+    /* the request line */
     {"GET http://localhost/t/ok HTTP/1.1\r\n" HOST "\r\n", 400, 400},
     {"CONNECT localhost:80 HTTP/1.1\r\n" HOST "\r\n", 400, 400},
     {"TRACE /t/ok HTTP/1.1\r\n" HOST "\r\n", 405, 405},
@@ -332,14 +332,14 @@ static const struct {
     {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400, 0},
     {"GET /nothing HTTP/1.1\r\n" HOST "\r\n", 404, 404},
     {"POST /healthz HTTP/1.1\r\n" HOST "\r\n", 405, 405},
-    /* H6 */
+    /* Host and Origin */
     {"GET /t/ok HTTP/1.1\r\n\r\n", 400, 400},
     {"GET /t/ok HTTP/1.1\r\n" HOST HOST "\r\n", 400, 400},
     {"GET /t/ok HTTP/1.1\r\nHost: evil.example\r\n\r\n", 403, 403},
     {"GET /t/ok HTTP/1.1\r\nHost: local host\r\n\r\n", 400, 400},
     {"GET /t/ok HTTP/1.1\r\n" HOST "Origin: http://evil.example\r\n\r\n", 403, 403},
     {"GET /t/ok HTTP/1.1\r\n" HOST "Origin: null\r\n\r\n", 403, 403},
-    /* H7 */
+    /* fields */
     {"GET /t/ok HTTP/1.1\r\n" HOST "X: a\r\n b\r\n\r\n", 400, 400},
     {"GET /t/ok HTTP/1.1\r\n" HOST "X: a\rb\r\n\r\n", 400, 400},
     {"GET /t/ok HTTP/1.1\r\n" HOST "X : a\r\n\r\n", 400, 400},
@@ -349,7 +349,7 @@ static const struct {
     {"GET /t/ok HTTP/1.1\n" HOST "\r\n", 400, 400},
     {"GET /t/ok HTTP/1.1\r\nHost: localhost\n\r\n", 400, 400},
     {"GET /t/ok HTTP/1.1\r\n" HOST "\n", 400, 400},
-    /* H8, H9, H10 */
+    /* expectations, types of content, what may appear once */
     {POST "Content-Length: 2\r\nExpect: something\r\n\r\n{}", 417, 417},
     {POST "Content-Length: 2\r\nContent-Encoding: gzip\r\n\r\n{}", 415, 415},
     {"POST /t/echo HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\n{}", 415, 415},

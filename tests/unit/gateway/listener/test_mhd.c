@@ -4,7 +4,7 @@
 
 #include "gateway/listener/mhd.h"
 
-/* The libmicrohttpd that runs, as far as mhd.c can see. */
+/* The libmicrohttpd that runs, as far as mhd_0_9_75.c or mhd_1.c can see. */
 static const char *version;
 
 const char *

@@ -223,7 +223,7 @@ START_TEST(grant_of_a_stated_key_with_other_arguments_is_key_reuse)
 }
 END_TEST
 
-/* contract 6.8: also when other members differ, here the key of the claim. */
+/* Also when other members differ, here the key of the claim. */
 START_TEST(grant_of_the_same_intent_and_key_is_a_duplicate)
 {
     struct writ_kit kit;
