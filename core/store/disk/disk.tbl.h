@@ -208,6 +208,11 @@
     X(FACTS_COUNT, "SELECT (SELECT count(*) FROM record WHERE kind = 5 AND leaf < ?1) "            \
       "+ (SELECT count(*) FROM fact WHERE leaf < ?1)")                                             \
     X(REVIEW_COUNT, "SELECT count(*) FROM record WHERE decision_id = ? AND kind = 4 AND leaf < ?") \
+    X(HIDDEN, "SELECT (SELECT count(*) FROM record AS r WHERE +r.kind = 4 AND r.leaf >= ?1 "        \
+      "AND NOT EXISTS (SELECT 1 FROM record AS i WHERE i.decision_id = r.decision_id "             \
+      "AND +i.leaf = r.leaf)) "                                                                    \
+      "+ abs((SELECT count(*) FROM record WHERE +kind = 5 AND leaf >= ?1) "                        \
+      "- (SELECT count(*) FROM record WHERE kind = 5 AND leaf >= ?1))")                            \
     X(SESSION_COUNT, "SELECT count(*) FROM session")                                               \
     X(SEGMENT_PUT, "INSERT INTO segment(id, bytes) VALUES(?,?) "                                \
       "ON CONFLICT(id) DO UPDATE SET bytes = excluded.bytes")                                  \

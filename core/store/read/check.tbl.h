@@ -29,6 +29,7 @@
     X(NAMED, "SELECT id FROM boundary WHERE name = ?1 AND tenant = ?2")                            \
     X(ENDED, "SELECT id FROM boundary WHERE name = ?1 AND seal_leaf = ?2")                         \
     X(FIRST, "SELECT leaf, seq, kind FROM record WHERE decision_id = ? ORDER BY +leaf LIMIT 1")            \
+    X(INDEXED, "SELECT count(*) FROM record WHERE decision_id = ?1 AND +leaf = ?2")                 \
     X(SUCCESSOR, "SELECT count(*) FROM record WHERE kind = 1 AND about = ?1 AND +leaf = ?2")        \
     X(SUCCESSORS, "SELECT count(*) FROM record WHERE kind = 1 AND about IS NOT NULL AND +leaf <= ?1") \
     X(SEGMENT, "SELECT bytes FROM segment WHERE id = ?")                                           \

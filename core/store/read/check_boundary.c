@@ -42,6 +42,26 @@ run_new(struct writ_check *v, struct writ_sql_statement *s, struct writ_check_ru
     return WRIT_DONE;
 }
 
+/* The index must find it by its name: else the same run would begin once more, after its seal. */
+static WRIT_RESULT
+check_name(struct writ_check *v, const struct writ_check_run *run)
+{
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_NAMED];
+    bool row = false;
+    writ_result result;
+
+    writ_sql_bind_text(s, 1, run->name);
+    writ_sql_bind_text(s, 2, run->tenant);
+    result = writ_check_next(v, WRIT_CHECK_SQL_NAMED, &row, v->err);
+    if (writ_is_ok(result)) {
+        writ_check_expect(v, row && (uint64_t)writ_sql_int(s, 0) == run->id,
+            "the index of boundaries does not lead to its boundary, or to another one of that "
+            "name");
+    }
+    writ_sql_reset(s);
+    return result;
+}
+
 static WRIT_RESULT
 read_run(struct writ_check *v, struct writ_check_run **ret)
 {
@@ -62,7 +82,7 @@ read_run(struct writ_check *v, struct writ_check_run **ret)
         (*ret)->partial ? (*ret)->seal_leaf >= v->row.leaf
                         : (uint64_t)writ_sql_int(s, 2) == v->row.leaf,
         "the boundary does not begin where its row says, or goes on after its seal");
-    return WRIT_DONE;
+    return check_name(v, *ret);
 }
 
 WRIT_RESULT

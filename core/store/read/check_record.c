@@ -116,6 +116,30 @@ check_value(struct writ_check *v, struct writ_view body)
     return WRIT_DONE;
 }
 
+/* The index must find each record of a call: one that it hides, such as the end of a review, would
+ * be missing in the memory of the next start, and in what is shown. check_decision.c does it for
+ * decisions, with their uniqueness. */
+static WRIT_RESULT
+check_index(struct writ_check *v)
+{
+    struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_INDEXED];
+    bool row = false;
+    writ_result result;
+
+    if (v->row.decision_id.len == 0 || v->row.kind == WRIT_ROW_DECISION) {
+        return WRIT_DONE;
+    }
+    writ_sql_bind_text(s, 1, v->row.decision_id);
+    writ_sql_bind_int(s, 2, (int64_t)v->row.leaf);
+    result = writ_check_next(v, WRIT_CHECK_SQL_INDEXED, &row, v->err);
+    if (writ_is_ok(result)) {
+        writ_check_expect(
+            v, row && writ_sql_int(s, 0) == 1, "the index of decision_ids does not lead to it");
+    }
+    writ_sql_reset(s);
+    return result;
+}
+
 WRIT_RESULT
 writ_check_record(
     struct writ_check *v, struct writ_sql_statement *s, uint64_t leaf, struct writ_view body)
@@ -128,6 +152,7 @@ writ_check_record(
     check_bodies(v);
     if (writ_is_ok(writ_disk_row(s, &v->row, &why))) {
         WRIT_TRY(check_value(v, body));
+        WRIT_TRY(check_index(v));
     } else {
         writ_check_problem(v, leaf, "it is not one that a ledger writes");
     }

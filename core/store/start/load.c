@@ -209,6 +209,28 @@ replay(struct loading *l, struct writ_reread *records)
     return writ_reread_end(records, &l->ledger->log.edge, l->err);
 }
 
+/* The events of reviews and the facts that the manifest does not count are read by indexes. One
+ * that an index hides could be the end of a review, or a stop. */
+static WRIT_RESULT
+check_indexes(struct loading *l)
+{
+    struct writ_disk *disk = &l->ledger->disk;
+    bool row = false;
+    int64_t hidden;
+
+    if (l->ledger->sharing != NULL) { /* the database keeps its indexes */
+        return WRIT_DONE;
+    }
+    WRIT_TRY(writ_disk_query(disk, WRIT_SQL_HIDDEN, &row, l->err, "u", l->manifest_leaf));
+    hidden = writ_disk_int(disk, WRIT_SQL_HIDDEN, 0);
+    writ_disk_end(disk, WRIT_SQL_HIDDEN);
+    if (hidden != 0) {
+        CONTRADICTS(l, "an index does not have all records of reviews, or all facts: see `writ "
+                       "ledger verify`");
+    }
+    return WRIT_DONE;
+}
+
 static WRIT_RESULT
 load_records(struct loading *l)
 {
@@ -218,6 +240,7 @@ load_records(struct loading *l)
 
     writ_reread_wipe(&records);
     WRIT_TRY(result);
+    WRIT_TRY(check_indexes(l));
     for (size_t i = 0; i < boundaries->by_name.count; i++) {
         if (writ_boundaries_sweep(boundaries)->next_seq == 0) {
             CONTRADICTS(l, "an open boundary has no record: see `writ ledger verify`");
