@@ -332,9 +332,9 @@ on_end(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
 /* ---- FORWARD ---- */
 
 /* Right before the first byte: while a connection was made or a child started, this process may
- * have been paused, another gateway may have given the call its end, or a stop may have been
- * pulled. For a child this runs on its loop; it reads what no longer changes, and writes what is
- * read after the end of the upcall. */
+ * have been paused, another gateway may have given the call its end, a stop may have been pulled,
+ * or its client may have cancelled it. For a child this runs on its loop; it reads what no longer
+ * changes, and writes what is read after the end of the upcall. */
 static bool
 may_begin(void *ctx)
 {
@@ -347,6 +347,8 @@ may_begin(void *ctx)
         request->forward.withheld = WRIT_REASON_LEDGER_UNAVAILABLE;
     } else if (writ_stop_rules_stops(request->worker->gateway->stop_rules, &seen)) {
         request->forward.withheld = WRIT_REASON_KILLED;
+    } else if (writ_request_is_cancelled(request)) {
+        request->forward.withheld = WRIT_REASON_CLIENT_GONE;
     }
     return request->forward.withheld == WRIT_REASON_NONE;
 }
@@ -386,7 +388,8 @@ writ_forward_send(struct writ_request *request)
     if (request->worker->expired) { /* the gateway stops and would not see the answer */
         return writ_conclude_unsent(request, WRIT_REASON_OVERLOADED);
     }
-    if (request->x->gone && request->message.era == WRIT_MCP_ERA_MODERN) {
+    if (writ_request_is_cancelled(request) ||
+        (request->x->gone && request->message.era == WRIT_MCP_ERA_MODERN)) {
         return writ_conclude_unsent(request, WRIT_REASON_CLIENT_GONE);
     }
     if (!is_ours(request)) {

@@ -121,21 +121,32 @@ keep_fields(struct writ_incoming *request)
 }
 
 /* Whether libmicrohttpd has memory left for the head of any answer; without, it closes the
- * connection, and what was done for the request stays unanswered. It copies the field Cookie. */
+ * connection, and what was done for the request stays unanswered. It copies the field Cookie.
+ * `trailer`: bytes of the fields after the body. */
 static bool
-has_room(struct writ_incoming *request)
+has_room(struct writ_incoming *request, size_t trailer)
 {
     struct MHD_Connection *mhd = request->connection->mhd;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     const char *cookie = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, "Cookie");
-    int records = MHD_get_connection_values(
-        mhd, MHD_HEADER_KIND | MHD_COOKIE_KIND | MHD_GET_ARGUMENT_KIND, NULL, NULL);
+    int records = MHD_get_connection_values(mhd,
+        MHD_HEADER_KIND | MHD_COOKIE_KIND | MHD_GET_ARGUMENT_KIND | MHD_FOOTER_KIND, NULL, NULL);
     size_t taken = (info != NULL ? info->header_size : 0) + (size_t)records * RECORD_BYTES +
-                   (cookie != NULL ? writ_view_str(cookie).len : 0);
+                   (cookie != NULL ? writ_view_str(cookie).len : 0) + trailer;
 
     return info != NULL && taken + WRIT_INCOMING_ANSWER_HEAD_MAX + ANSWER_BYTES <=
                                writ_daemon_memory(request->acceptor->options);
+}
+
+static enum MHD_Result
+refuse_crowded(struct writ_incoming *request)
+{
+    static const struct writ_framing_fault crowded = {
+        431, WRIT_REASON_HEAD_TOO_LARGE, "its fields and cookies leave no room for an answer"};
+
+    writ_connection_refuse(request->connection, &crowded, "431 Request Header Fields Too Large");
+    return MHD_NO;
 }
 
 static writ_result
@@ -272,17 +283,13 @@ fill_exchange(struct writ_incoming *request, const struct writ_framing *framing)
 static enum MHD_Result
 begin(struct writ_incoming *request, const char *method, const char *version)
 {
-    static const struct writ_framing_fault crowded = {
-        431, WRIT_REASON_HEAD_TOO_LARGE, "its fields and cookies leave no room for an answer"};
     const struct writ_listener_options *options = request->acceptor->options;
     struct writ_framing framing = {0};
     struct writ_framing_fault fault = {0};
     const char *allow = NULL;
 
-    if (!has_room(request)) {
-        writ_connection_refuse(
-            request->connection, &crowded, "431 Request Header Fields Too Large");
-        return MHD_NO;
+    if (!has_room(request, 0)) {
+        return refuse_crowded(request);
     }
     if (!writ_is_ok(read_head(request, method, version, &framing, &fault)) ||
         !check_caller(request, &framing, &fault) ||
@@ -333,6 +340,7 @@ struct trailers {
     struct writ_view head; /* where the head is */
     bool harmless;
     bool any;
+    size_t bytes;
 };
 
 static enum MHD_Result
@@ -343,6 +351,7 @@ check_trailer(void *cls, enum MHD_ValueKind kind, const char *name, size_t name_
 
     (void)kind;
     trailers->any = true;
+    trailers->bytes += name_len + value_len + 4; /* with ": " and the end of the line */
     if (!writ_mhd_is_trailer(trailers->head, name)) {
         return MHD_YES;
     }
@@ -360,9 +369,12 @@ open_exchange(struct writ_incoming *request)
         400, WRIT_REASON_MALFORMED_HEAD, "a trailer field that may not be one"};
     struct writ_connection *connection = request->connection;
     struct writ_acceptor *acceptor = request->acceptor;
-    struct trailers trailers = {request->raw, true, false};
+    struct trailers trailers = {request->raw, true, false, 0};
 
     (void)MHD_get_connection_values_n(connection->mhd, MHD_FOOTER_KIND, check_trailer, &trailers);
+    if (trailers.any && !has_room(request, trailers.bytes)) {
+        return refuse_crowded(request);
+    }
     if (!trailers.harmless) {
         writ_incoming_refuse(request, &trailer, NULL);
         return request->failed ? MHD_NO : MHD_YES;

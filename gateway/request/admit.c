@@ -367,6 +367,28 @@ is_of_era(const struct writ_request *request)
            (request->method != WRIT_MCP_TASKS_LIST || request->endpoint->only != NULL);
 }
 
+/* A client may cancel it from here on. */
+static enum writ_step
+begin_call(struct writ_request *request)
+{
+    if (request->session != NULL && request->message.id != NULL) {
+        request->open.id = request->message.id;
+        writ_session_calls_add(&request->session->calls, &request->open);
+    }
+    return WRIT_STEP_JUDGE;
+}
+
+/* A call that was not sent will not be; of one that was, its tool server hears. */
+static void
+cancel(struct writ_request *request)
+{
+    const struct writ_json *id = writ_json_get(request->message.params, WRIT_LIT("requestId"));
+
+    if (request->session != NULL && id != NULL) {
+        writ_session_calls_cancel(&request->session->calls, id);
+    }
+}
+
 enum writ_step
 writ_admit_route(struct writ_request *request)
 {
@@ -386,7 +408,7 @@ writ_admit_route(struct writ_request *request)
         return writ_method_may_pass(request->message.method) ? WRIT_STEP_PASS
                                                              : writ_refusal_method(request);
     case WRIT_ROUTE_CALL:
-        return WRIT_STEP_JUDGE;
+        return begin_call(request);
     case WRIT_ROUTE_HANDSHAKE:
         return WRIT_STEP_HANDSHAKE;
     case WRIT_ROUTE_NAMED:
@@ -394,6 +416,8 @@ writ_admit_route(struct writ_request *request)
     case WRIT_ROUTE_COMPLETE:
         return WRIT_STEP_PASS;
     case WRIT_ROUTE_CANCEL:
+        cancel(request);
+        return only ? WRIT_STEP_PASS : WRIT_STEP_FANOUT;
     case WRIT_ROUTE_ALL:
     case WRIT_ROUTE_LOCAL:
         return only ? WRIT_STEP_PASS : WRIT_STEP_FANOUT;

@@ -31,6 +31,9 @@ writ_finish_request(struct writ_request *request)
     writ_buf_wipe(&request->stream.ahead);
     writ_buf_wipe(&request->stream.pending);
     writ_shares_release(&request->worker->shares, &request->charge);
+    if (request->session != NULL) {
+        writ_session_calls_remove(&request->session->calls, &request->open);
+    }
     writ_session_drop(WRIT_TAKE(request->session));
     writ_generation_drop(WRIT_TAKE(request->generation));
     writ_generation_drop(WRIT_TAKE(request->previous));

@@ -124,6 +124,7 @@ struct writ_request {
                                              no longer has; NULL: it had none */
     enum writ_mcp_method method;          /* CLASSIFY */
     struct writ_session *session;         /* SESSION; held until the answer; NULL: none */
+    struct writ_session_call open;        /* ROUTE: a governed call, among those of its session */
     struct writ_call *call;               /* governed calls (call.h) */
     struct writ_candidates *candidates;   /* of which it is one (candidates.h); NULL: it is alone */
     struct writ_late late;                /* of the missing upstream (meet.h) */
@@ -139,6 +140,13 @@ struct writ_request {
     void *part;                      /* of the module that runs the request, such as its branches */
     enum writ_reason refused;        /* the reason of writ_refusal_http; NONE: not called */
 };
+
+/** Whether its client has cancelled it. Any thread. */
+static inline bool
+writ_request_is_cancelled(const struct writ_request *request)
+{
+    return atomic_load(&request->open.cancelled);
+}
 
 /** The handler of the MCP routes: ctx is a struct writ_endpoint. */
 void writ_request_start(struct writ_exchange *x, void *ctx);

@@ -51,14 +51,21 @@ is_open(const struct writ_request *request)
            call->review.ask.state == WRIT_REVIEW_OPEN;
 }
 
-/* Whether the request waits, or keeps waiting. One whose client has left, or whose gateway stops,
- * does not: no client would get the result. */
+/* No client would get the result. */
+static bool
+is_left(const struct writ_request *request)
+{
+    return request->x->gone || writ_request_is_cancelled(request) || request->worker->ending;
+}
+
+/* Whether the request waits, or keeps waiting. One whose client has left or cancelled it, or whose
+ * gateway stops, does not. */
 static bool
 is_wanted(struct writ_request *request)
 {
     int64_t now_us = writ_loop_now_us(request->x->loop), most_us = hold_us(request);
 
-    if (most_us == 0 || request->x->gone || request->worker->ending) {
+    if (most_us == 0 || is_left(request)) {
         return false;
     }
     if (request->hold.until_us == 0) {
@@ -172,7 +179,7 @@ begin(struct writ_request *request)
     struct writ_entry_review vote;
 
     request->hold.decided = request->entry;
-    if (!is_open(request) || request->x->gone || request->worker->ending) {
+    if (!is_open(request) || is_left(request)) {
         return request->endpoint->kind->refused;
     }
     if (make_vote(request, &vote)) {
@@ -207,7 +214,7 @@ held(struct writ_request *request)
 
     writ_review_tell_progress(request);
     request->entry = request->hold.decided;
-    if (decided && !request->x->gone && !request->worker->ending) {
+    if (decided && !is_left(request)) {
         return begin_again(request);
     }
     return is_wanted(request) && !decided ? await(request) : WRIT_STEP_ANSWER;

@@ -114,6 +114,7 @@ session_alloc(struct writ_session **ret, struct writ_err *err)
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a session");
     }
     atomic_init(&session->holders, 1);
+    writ_session_calls_init(&session->calls);
     *ret = session;
     return WRIT_DONE;
 }
@@ -369,6 +370,7 @@ writ_session_drop(struct writ_session *session)
             id = before;
         }
         free_environment(atomic_load(&session->environment));
+        writ_session_calls_wipe(&session->calls);
         writ_arena_free(session->arena);
         writ_wipe(session->id, sizeof session->id);
         writ_free(session);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "evidence/json/digest.h"
 #include "evidence/record/reason.h"
+#include "gateway/state/session_calls.h"
 #include "policy/model/config.h"
 #include "store/tables/shares.h"
 
@@ -82,8 +83,9 @@ struct writ_session {
     /* a hash of a review's id, and in its last bits enum writ_session_asked; a ring */
     atomic_uint_least64_t asked[WRIT_SESSION_ASKED];
     atomic_uint asked_n;
-    atomic_bool left;          /* its client has ended it: its row is no longer written */
-    atomic_uint resuming;      /* streams of it that are being resumed by GET */
+    atomic_bool left;     /* its client has ended it: its row is no longer written */
+    atomic_uint resuming; /* streams of it that are being resumed by GET */
+    struct writ_session_calls calls;
     struct writ_session *next; /* the table's, as the next one */
     struct writ_charge charge;
 };

@@ -570,6 +570,31 @@ START_TEST(head_that_leaves_no_room_for_the_answer_is_refused)
 }
 END_TEST
 
+START_TEST(trailer_that_leaves_no_room_for_the_answer_is_refused)
+{
+    struct echo *echo = echo_start(1, (struct writ_listener_options){.max_head_bytes = 12288});
+    size_t given = 0, denied = 0;
+
+    for (int count = 200; count <= 340; count += 2) {
+        writ_auto_buf sent = writ_buf_make(BUFFER_MAX), got = writ_buf_make(BUFFER_MAX);
+        unsigned status;
+
+        writ_buf_str(&sent, POST "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n");
+        for (int i = 0; i < count; i++) {
+            writ_buf_str(&sent, "a: b\r\n");
+        }
+        writ_buf_str(&sent, "\r\n");
+        status = raw_ask(echo_port(echo), writ_buf_view(&sent), &got);
+        ck_assert_msg(status == 200 || status == 431, "%u for %d", status, count);
+        given += status == 200;
+        denied += status == 431;
+    }
+    ck_assert_uint_gt(given, 5);
+    ck_assert_uint_gt(denied, 5);
+    echo_stop(echo);
+}
+END_TEST
+
 START_TEST(many_fields_are_refused)
 {
     struct echo *echo = echo_start(1, standard);
@@ -1392,12 +1417,12 @@ WRIT_UNIT_MAIN("listener", connection_serves_requests_in_sequence,
     bytes_behind_a_trailer_are_not_read, head_with_a_nul_at_any_place_is_refused,
     refusal_has_its_reason_as_json_rpc, body_beyond_the_limit_of_its_route_is_refused,
     head_above_the_limit_gets_an_error, head_that_leaves_no_room_for_the_answer_is_refused,
-    many_fields_are_refused, half_closed_client_gets_its_answer,
-    half_closed_client_gets_every_answer, probe_distinguishes_half_close_from_disconnect,
-    reset_during_a_waiting_exchange_calls_on_gone, truncated_request_reaches_no_handler,
-    storms_of_resets_leave_nothing_behind, stream_sends_each_event_at_once,
-    silent_stream_sends_heartbeats_and_detects_disconnects, stream_to_a_slow_reader_loses_no_event,
-    stream_whose_last_bytes_are_not_copied_has_all,
+    trailer_that_leaves_no_room_for_the_answer_is_refused, many_fields_are_refused,
+    half_closed_client_gets_its_answer, half_closed_client_gets_every_answer,
+    probe_distinguishes_half_close_from_disconnect, reset_during_a_waiting_exchange_calls_on_gone,
+    truncated_request_reaches_no_handler, storms_of_resets_leave_nothing_behind,
+    stream_sends_each_event_at_once, silent_stream_sends_heartbeats_and_detects_disconnects,
+    stream_to_a_slow_reader_loses_no_event, stream_whose_last_bytes_are_not_copied_has_all,
     stream_whose_last_bytes_are_not_copied_leaves_the_connection,
     client_that_leaves_during_the_last_bytes_is_forgotten, stream_aborted_has_no_final_chunk,
     stream_ends_at_once_beside_idle_connections, slow_request_is_cut_and_steady_one_is_answered,
