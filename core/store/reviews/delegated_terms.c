@@ -3,6 +3,7 @@
 #include "store/reviews/delegated_terms.h"
 
 #include "store/reviews/review_changes.h"
+#include "store/tables/review_index.h"
 #include "store/write/group.h"
 
 /** The terms that are made. */
@@ -252,6 +253,19 @@ writ_delegated_terms_awaits(
         awaits = is_of(&terms->voters[i], delegated);
     }
     return awaits;
+}
+
+void
+writ_delegated_terms_look(struct writ_ledger *ledger, const struct writ_delegated *delegated)
+{
+    struct writ_reviewed *review = ledger->reviews.ring;
+
+    for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
+        if (writ_delegated_terms_awaits(review, delegated)) {
+            writ_review_index_look(&ledger->reviews, review);
+        }
+    }
+    ledger->turn.ticked_us -= WRIT_STORE_TICK_US; /* in this turn */
 }
 
 WRIT_RESULT

@@ -25,6 +25,9 @@ WRIT_RESULT writ_delegated_terms_make(struct writ_ledger *ledger, const struct w
 WRIT_RESULT writ_delegated_terms_withdraw(struct writ_ledger *ledger, struct writ_reviewed *review,
     struct writ_arena *arena, struct writ_err *err);
 
+/** It was taken back: the next sweep records that in the open reviews whose terms name it. */
+void writ_delegated_terms_look(struct writ_ledger *ledger, const struct writ_delegated *delegated);
+
 /** Whether a review is open whose terms name it, and has no record that it was taken back. */
 bool writ_delegated_terms_awaits(
     const struct writ_reviewed *review, const struct writ_delegated *delegated);

@@ -190,8 +190,8 @@ writ_delegating_set(struct writ_ledger *ledger, struct writ_entry *entry)
 static void
 finish_revoke(struct writ_ledger *ledger, const struct writ_op *op)
 {
-    (void)op;
-    ledger->turn.ticked_us -= WRIT_STORE_TICK_US; /* open reviews record it in this turn */
+    writ_delegated_terms_look(
+        ledger, writ_delegations_find(&ledger->delegations, op->entry->undelegate.id));
 }
 
 static void
@@ -335,7 +335,7 @@ hear_revoked(struct writ_ledger *ledger, const struct writ_fact *fact, struct wr
     delegated = writ_delegations_find(&ledger->delegations, id);
     if (delegated != NULL) {
         delegated->revoked = true;
-        ledger->turn.ticked_us -= WRIT_STORE_TICK_US;
+        writ_delegated_terms_look(ledger, delegated);
     }
     return WRIT_DONE;
 }

@@ -170,6 +170,7 @@ take_back(struct writ_reviews *reviews, struct writ_reviewed *review,
     review->story.changed_us = was->changed_us;
     review->until_us = was->until_us;
     review->leaving = false;
+    review->look = true; /* what a sweep did is undone, too */
     writ_review_index_follow(reviews, review);
 }
 
@@ -237,6 +238,7 @@ writ_review_changes_release(
         entry->review_await.state = review->story.state;
         entry->next = ledger->over;
         ledger->over = entry;
+        writ_review_index_follow(&ledger->reviews, review);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "store/reviews/delegated_terms.h"
 #include "store/reviews/review_changes.h"
+#include "store/tables/review_index.h"
 #include "store/write/group.h"
 #include "store/write/turn.h"
 
@@ -30,6 +31,9 @@ writ_review_time_rules(struct writ_ledger *ledger, struct writ_entry *entry)
 
     for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
         review->outdated = !has_rules(&entry->review_rules, review->story.review.rules_digest);
+        if (review->outdated) {
+            writ_review_index_look(&ledger->reviews, review);
+        }
     }
     ledger->turn.ticked_us -= WRIT_STORE_TICK_US; /* they end in this turn */
     return WRIT_DONE;
@@ -68,30 +72,31 @@ is_forgotten(const struct writ_reviewed *review, int64_t now_us)
            review->until_us <= now_us;
 }
 
-/* The next one from there on, of the `*left` that may follow, that is to be forgotten; NULL: none.
- */
+/* The first from there on, among those that are due, that is to be forgotten; NULL: none. */
 static struct writ_reviewed *
-next_forgotten(struct writ_reviewed *review, size_t *left, int64_t now_us)
+forgotten(struct writ_reviewed *review, int64_t now_us)
 {
-    for (; *left > 0; review = review->next) {
-        --*left;
-        if (is_forgotten(review, now_us)) {
-            return review;
-        }
+    while (review != NULL && !is_forgotten(review, now_us)) {
+        review = writ_review_index_due_next(review, now_us);
     }
-    return NULL;
+    return review;
+}
+
+static struct writ_reviewed *
+first_forgotten(const struct writ_ledger *ledger, int64_t now_us)
+{
+    return forgotten(writ_review_index_due(&ledger->reviews, now_us), now_us);
 }
 
 static WRIT_RESULT
 drop_rows(struct writ_ledger *ledger, int64_t now_us, size_t *ret_n, struct writ_err *err)
 {
-    size_t left = ledger->reviews.count;
-    struct writ_reviewed *review = next_forgotten(ledger->reviews.ring, &left, now_us);
+    struct writ_reviewed *review = first_forgotten(ledger, now_us);
 
     for (; review != NULL && *ret_n < AT_ONCE; ++*ret_n) {
         WRIT_TRY(
             writ_disk_run(&ledger->disk, WRIT_SQL_REVIEW_DROP, err, "t", review->story.review.id));
-        review = next_forgotten(review->next, &left, now_us);
+        review = forgotten(writ_review_index_due_next(review, now_us), now_us);
     }
     return WRIT_DONE;
 }
@@ -100,31 +105,54 @@ drop_rows(struct writ_ledger *ledger, int64_t now_us, size_t *ret_n, struct writ
 static void
 forget(struct writ_ledger *ledger, int64_t now_us)
 {
-    size_t left = ledger->reviews.count, n = 0;
-    struct writ_reviewed *review = next_forgotten(ledger->reviews.ring, &left, now_us);
+    size_t n = 0;
 
-    if (review == NULL || !writ_is_ok(writ_turn_begin(ledger, NULL)) ||
+    if (first_forgotten(ledger, now_us) == NULL || !writ_is_ok(writ_turn_begin(ledger, NULL)) ||
         !writ_is_ok(writ_turn_finish(ledger, drop_rows(ledger, now_us, &n, NULL), NULL))) {
         return;
     }
-    left = ledger->reviews.count; /* with what the turn brought from others */
-    review = next_forgotten(ledger->reviews.ring, &left, now_us);
-    for (; n > 0; n--) {
-        struct writ_reviewed *next = review->next;
+    for (; n > 0; n--) { /* in the same order, with what the turn brought from others */
+        struct writ_reviewed *review = first_forgotten(ledger, now_us);
 
+        if (review == NULL) {
+            return;
+        }
         writ_reviews_remove(&ledger->reviews, review);
-        review = next_forgotten(next, &left, now_us);
     }
+}
+
+/* A failure is tried again in the next turn. */
+static void
+look_at(struct writ_ledger *ledger, struct writ_reviewed *review, int64_t now_us,
+    struct writ_arena *arena)
+{
+    struct writ_reviews_changes changes = {.n = 0};
+    bool done;
+
+    writ_review_changes_release(ledger, review, now_us, WRIT_OK); /* before its state may change */
+    done = writ_is_ok(writ_delegated_terms_withdraw(ledger, review, arena, NULL));
+    if (writ_is_ok(sweep_one(ledger, review, now_us, arena, &changes))) {
+        writ_review_changes_settle(ledger, &changes, NULL);
+    } else {
+        done = false;
+    }
+    review->look = review->look && !done;
+    writ_review_index_follow(&ledger->reviews, review);
 }
 
 void
 writ_review_time_sweep(struct writ_ledger *ledger)
 {
     int64_t now_us = writ_clock_wall_us(ledger->options.clock);
-    struct writ_reviewed *review = ledger->reviews.ring;
-    struct writ_arena *arena = review != NULL ? writ_arena_new(SWEEP_ARENA) : NULL;
+    struct writ_reviewed *review;
+    struct writ_arena *arena;
     struct writ_err err = {0};
 
+    if (ledger->reviews.ring == NULL ||
+        (ledger->sharing == NULL && writ_review_index_due(&ledger->reviews, now_us) == NULL)) {
+        return;
+    }
+    arena = writ_arena_new(SWEEP_ARENA);
     if (arena == NULL) {
         return;
     }
@@ -133,18 +161,12 @@ writ_review_time_sweep(struct writ_ledger *ledger)
         writ_arena_free(arena);
         return;
     }
-    review = ledger->reviews.ring; /* others may have ended some */
-    for (size_t i = ledger->reviews.count; i > 0 && writ_group_has_room(&ledger->group); i--) {
-        struct writ_reviews_changes changes = {.n = 0};
+    review = writ_review_index_due(&ledger->reviews, now_us); /* others may have ended some */
+    while (review != NULL && writ_group_has_room(&ledger->group)) {
+        struct writ_reviewed *next = writ_review_index_due_next(review, now_us);
 
-        writ_review_changes_release(ledger, review, now_us, WRIT_OK); /* before its state may
-                                                                         change */
-        WRIT_IGNORE(writ_delegated_terms_withdraw(ledger, review, arena, NULL));
-        /* a failure is tried again in the next turn */
-        if (writ_is_ok(sweep_one(ledger, review, now_us, arena, &changes))) {
-            writ_review_changes_settle(ledger, &changes, NULL);
-        }
-        review = review->next;
+        look_at(ledger, review, now_us, arena);
+        review = next;
     }
     (void)writ_group_commit(ledger).code;
     forget(ledger, now_us);

@@ -3,6 +3,7 @@
 #include "store/reviews/watching.h"
 
 #include "store/reviews/review_changes.h"
+#include "store/tables/review_index.h"
 #include "store/write/group.h"
 #include "store/write/vouch.h"
 
@@ -141,6 +142,7 @@ writ_watching_await(struct writ_ledger *ledger, struct writ_entry *entry)
     }
     entry->next = review->awaiting;
     review->awaiting = entry;
+    writ_review_index_follow(&ledger->reviews, review);
     return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "evidence/json/write.h"
 #include "store/reviews/review_time.h"
+#include "store/tables/review_index.h"
 #include "store/write/facts.h"
 #include "store/write/group.h"
 #include "store/write/sealing.h"
@@ -45,6 +46,7 @@ end_reviews(struct writ_ledger *ledger)
 
     for (size_t i = 0; i < ledger->reviews.count; i++, review = review->next) {
         review->outdated = review->outdated || review->leaf < writ_resuming_since(ledger);
+        writ_review_index_look(&ledger->reviews, review);
     }
     for (size_t left = live_reviews(ledger), now; left > 0; left = now) {
         writ_review_time_sweep(ledger);

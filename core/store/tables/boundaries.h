@@ -7,6 +7,7 @@
 #define WRIT_STORE_BOUNDARIES_H
 
 #include "evidence/record/seal.h"
+#include "store/tables/order.h"
 #include "store/tables/shares.h"
 
 #define WRIT_BOUNDARIES_OWN 4096 /* boundaries that the ledger names itself, beside the others */
@@ -28,6 +29,7 @@ struct writ_boundary {
     int64_t active_us;          /* monotonic time of its last record */
     int64_t held_until_us;      /* wall time; a session keeps the boundary open until then */
     struct writ_entry *seals;   /* wait for its seal, by `next` */
+    struct writ_order reviews;  /* that are live, by their decision (review_index.h) */
     struct writ_charge charge;  /* of its opener */
     bool sealing;               /* takes no further call */
     bool swept;                 /* sealing because it was idle, not on demand */

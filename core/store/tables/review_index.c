@@ -73,6 +73,51 @@ set_open(struct writ_reviews *reviews, struct writ_reviewed *review, bool opens)
     review->opens = opens;
 }
 
+/* The order of its boundary, while it is live. */
+static void
+set_bounded(struct writ_reviewed *review, struct writ_order *bounded)
+{
+    if (review->bounded == bounded) {
+        return;
+    }
+    if (review->bounded != NULL) {
+        writ_order_remove(review->bounded, &review->by_boundary);
+    }
+    if (bounded != NULL) {
+        writ_order_add(bounded, &review->by_boundary, review->leaf);
+    }
+    review->bounded = bounded;
+}
+
+/* The wall time at which a sweep looks at it: at the end of its state, or of the first that waits
+ * for it. */
+static uint64_t
+due_of(const struct writ_reviewed *review)
+{
+    int64_t due_us = review->until_us;
+
+    if (review->leaving) {
+        return UINT64_MAX;
+    }
+    for (const struct writ_entry *entry = review->awaiting; entry != NULL; entry = entry->next) {
+        if (entry->review_await.until_us < due_us) {
+            due_us = entry->review_await.until_us;
+        }
+    }
+    return review->look || due_us < 0 ? 0 : (uint64_t)due_us;
+}
+
+static void
+set_due(struct writ_reviews *reviews, struct writ_reviewed *review)
+{
+    uint64_t due = due_of(review);
+
+    if (review->by_due.key != due) {
+        writ_order_remove(&reviews->due, &review->by_due);
+        writ_order_add(&reviews->due, &review->by_due, due);
+    }
+}
+
 void
 writ_review_index_follow(struct writ_reviews *reviews, struct writ_reviewed *review)
 {
@@ -86,6 +131,46 @@ writ_review_index_follow(struct writ_reviews *reviews, struct writ_reviewed *rev
     }
     set_aged(reviews, review, aged);
     set_open(reviews, review, state == WRIT_REVIEW_OPEN);
+    set_bounded(review,
+        review->boundary != NULL && aged == &reviews->live ? &review->boundary->reviews : NULL);
+    set_due(reviews, review);
+}
+
+void
+writ_review_index_look(struct writ_reviews *reviews, struct writ_reviewed *review)
+{
+    review->look = true;
+    set_due(reviews, review);
+}
+
+void
+writ_review_index_look_in(struct writ_reviews *reviews, struct writ_boundary *boundary)
+{
+    struct writ_order_node *node = writ_order_from(&boundary->reviews, 0);
+
+    for (; node != NULL; node = writ_order_next(node)) {
+        writ_review_index_look(reviews, WRIT_ORDER_OF(node, struct writ_reviewed, by_boundary));
+    }
+}
+
+static struct writ_reviewed *
+until(struct writ_order_node *node, int64_t now_us)
+{
+    return node != NULL && node->key <= (uint64_t)now_us
+               ? WRIT_ORDER_OF(node, struct writ_reviewed, by_due)
+               : NULL;
+}
+
+struct writ_reviewed *
+writ_review_index_due(const struct writ_reviews *reviews, int64_t now_us)
+{
+    return until(writ_order_from(&reviews->due, 0), now_us);
+}
+
+struct writ_reviewed *
+writ_review_index_due_next(const struct writ_reviewed *review, int64_t now_us)
+{
+    return until(writ_order_next(&review->by_due), now_us);
 }
 
 void
@@ -98,6 +183,7 @@ writ_review_index_leave(struct writ_reviews *reviews, struct writ_reviewed *revi
     }
     set_aged(reviews, review, NULL);
     set_open(reviews, review, false);
+    set_bounded(review, NULL);
     review->agent = NULL;
     if (--agent->held == 0) {
         writ_map_remove(&reviews->agents, &agent->by_agent);

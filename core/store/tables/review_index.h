@@ -1,6 +1,7 @@
-/* review_index.h - how many reviews are open, and how many an agent has.
+/* review_index.h - how many reviews are open, how many an agent has, and which one is next to end
+ * by time.
  *
- * Counted at each change of a review, never by a look at all of them. */
+ * Kept at each change of a review, never by a look at all of them. */
 #ifndef WRIT_STORE_REVIEW_INDEX_H
 #define WRIT_STORE_REVIEW_INDEX_H
 
@@ -13,8 +14,17 @@ WRIT_RESULT writ_review_index_join(
 /** Counts it no more, because it leaves the table. One that did not join is fine. */
 void writ_review_index_leave(struct writ_reviews *reviews, struct writ_reviewed *review);
 /** To be called after each change of its state or of `leaving`, the undoing of a change included;
- * its `leaf` is set by then. */
+ * its `leaf` is set by then. Also after a change of `until_us`, `look` or `awaiting`. */
 void writ_review_index_follow(struct writ_reviews *reviews, struct writ_reviewed *review);
+/** A sweep looks at it next, because something may have ended it. */
+void writ_review_index_look(struct writ_reviews *reviews, struct writ_reviewed *review);
+/** The same for all live ones of a boundary. */
+void writ_review_index_look_in(struct writ_reviews *reviews, struct writ_boundary *boundary);
+/** The first one that a sweep looks at until then, or NULL; and the one after it. */
+struct writ_reviewed *writ_review_index_due(const struct writ_reviews *reviews, int64_t now_us);
+struct writ_reviewed *writ_review_index_due_next(
+    const struct writ_reviewed *review, int64_t now_us);
+
 /** Its last record on disk is that one. */
 void writ_review_index_change(
     struct writ_reviews *reviews, struct writ_reviewed *review, uint64_t leaf);

@@ -32,8 +32,10 @@ struct writ_reviewed {
     uint64_t changed;                  /* leaf of its last record on disk; 0: none */
     struct writ_reviews_agent *agent;  /* NULL: its terms are not known yet */
     struct writ_order *aged;           /* the order of `by_age`: live or redeemed; NULL: none */
-    struct writ_order_node by_age, by_opening, by_change;
+    struct writ_order *bounded;        /* the order of `by_boundary`; NULL: none */
+    struct writ_order_node by_age, by_opening, by_change, by_boundary, by_due;
     bool opens; /* it is in the order of the open ones */
+    bool look;  /* the next sweep looks at it, whatever its time */
     struct writ_review_story story;
     int64_t until_us;            /* wall time at which the state is over */
     bool leaving;                /* the present group removes it: lookups skip it */
@@ -58,6 +60,7 @@ struct writ_reviews {
     struct writ_order live;      /* by their decision */
     struct writ_order open;      /* the same, without those that are approved */
     struct writ_order changes;   /* by `changed`; those in `past` too */
+    struct writ_order due;       /* all, by the wall time at which a sweep looks at them */
 };
 
 #endif

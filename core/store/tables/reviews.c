@@ -96,6 +96,7 @@ static void
 unlink_one(struct writ_reviews *reviews, struct writ_reviewed *review)
 {
     writ_review_index_leave(reviews, review);
+    writ_order_remove(&reviews->due, &review->by_due);
     writ_map_remove(&reviews->by_id, &review->by_id);
     writ_map_remove(&reviews->by_name, &review->by_name);
     if (reviews->ring == review) {
@@ -144,6 +145,8 @@ writ_reviews_make(struct writ_reviews *reviews, struct writ_view id, struct writ
     writ_map_add(&reviews->by_id, &review->by_id, tag);
     writ_map_add(&reviews->by_name, &review->by_name, name);
     link_last(reviews, review);
+    review->look = true; /* a sweep looks at it once */
+    writ_order_add(&reviews->due, &review->by_due, 0);
     *ret = review;
     return WRIT_DONE;
 }

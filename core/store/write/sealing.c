@@ -5,6 +5,7 @@
  * 3. A sealed boundary is removed from memory. */
 #include "store/write/sealing.h"
 
+#include "store/tables/review_index.h"
 #include "store/write/group.h"
 #include "store/write/turn.h"
 #include "store/write/vouch.h"
@@ -20,6 +21,15 @@ writ_sealing_ready(struct writ_boundaries *boundaries, struct writ_boundary *bou
         boundary->next_ready = boundaries->ready;
         boundaries->ready = boundary;
     }
+}
+
+/* It takes no further call; its reviews end in the next sweep. */
+static void
+begin_sealing(struct writ_ledger *ledger, struct writ_boundary *boundary, bool swept)
+{
+    boundary->sealing = true;
+    boundary->swept = swept;
+    writ_review_index_look_in(&ledger->reviews, boundary);
 }
 
 void
@@ -168,8 +178,7 @@ writ_sealing_ask(struct writ_ledger *ledger, struct writ_entry *entry)
     if (entry->code != WRIT_OK) {
         return false;
     }
-    boundary->sealing = true;
-    boundary->swept = false;
+    begin_sealing(ledger, boundary, false);
     if (boundary->in_flight > 0) {
         ledger->turn.ticked_us -=
             WRIT_STORE_TICK_US; /* this turn checks the entries that wait in it */
@@ -239,7 +248,7 @@ writ_sealing_sweep(struct writ_ledger *ledger)
         struct writ_boundary *boundary = writ_boundaries_sweep(&ledger->boundaries);
 
         if (!boundary->sealing && is_idle(ledger, boundary)) {
-            boundary->sealing = boundary->swept = true;
+            begin_sealing(ledger, boundary, true);
             writ_sealing_ready(&ledger->boundaries, boundary);
         }
     }
@@ -255,7 +264,7 @@ writ_sealing_all(struct writ_ledger *ledger, uint64_t since)
         struct writ_boundary *boundary = writ_boundaries_sweep(&ledger->boundaries);
 
         if (boundary->first_leaf < since && !is_of_today(boundary, writ_group_now(ledger))) {
-            boundary->sealing = true;
+            begin_sealing(ledger, boundary, boundary->swept);
             left++;
             writ_sealing_ready(&ledger->boundaries, boundary);
         }

@@ -36,6 +36,17 @@ changed(const struct writ_reviewed *review)
     return review->changed > 0;
 }
 
+static uint64_t
+due(const struct writ_reviewed *review)
+{
+    int64_t first_us = review->until_us;
+
+    for (const struct writ_entry *at = review->awaiting; at != NULL; at = at->next) {
+        first_us = at->review_await.until_us < first_us ? at->review_await.until_us : first_us;
+    }
+    return review->leaving ? UINT64_MAX : review->look ? 0 : (uint64_t)first_us;
+}
+
 /* Of one agent, or of all: NULL. */
 static size_t
 number(const struct writ_reviews *reviews, const struct writ_review *of,
@@ -85,6 +96,17 @@ compare_one(const struct writ_reviews *reviews, const struct writ_reviewed *revi
     if (review->by_change.key != review->changed) {
         return "the place of a review by its change";
     }
+    if (review->bounded !=
+        (lives(review) && review->boundary != NULL ? &review->boundary->reviews : NULL)) {
+        return "a review among those of its boundary";
+    }
+    if (review->by_due.key != due(review)) {
+        return "when a sweep looks at a review";
+    }
+    if (lives(review) && !review->look && !review->leaving &&
+        (review->outdated || (review->boundary != NULL && review->boundary->sealing))) {
+        return "a review that is over and that no sweep looks at";
+    }
     return agent->live == number(reviews, terms, lives) &&
                    is_sound(&agent->redeemed, number(reviews, terms, redeemed))
                ? NULL
@@ -116,6 +138,7 @@ compare(const struct writ_reviews *reviews)
     return held != reviews->count                                                ? "agents"
            : !is_sound(&reviews->live, number(reviews, NULL, lives))             ? "live"
            : !is_sound(&reviews->open, number(reviews, NULL, opens))             ? "open"
+           : !is_sound(&reviews->due, reviews->count)                            ? "due"
            : !is_sound(&reviews->changes, number(reviews, NULL, changed) + past) ? "changes"
                                                                                  : NULL;
 }
