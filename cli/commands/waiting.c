@@ -1,6 +1,8 @@
 /* The event ends the thread at once; its time is over every SAY_MS before. */
 #include "cli/commands/waiting.h"
 
+#include "base/thread.h"
+
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -28,7 +30,7 @@ writ_waiting_begin(const struct writ_cli *cli, const char *line, struct writ_wai
         return;
     }
     ret->over = eventfd(0, EFD_CLOEXEC);
-    if (ret->over >= 0 && pthread_create(&ret->thread, NULL, say, ret) != 0) {
+    if (ret->over >= 0 && !writ_thread_start(&ret->thread, say, ret, "writ-waiting")) {
         (void)close(ret->over);
         ret->over = -1;
     }

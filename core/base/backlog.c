@@ -4,10 +4,10 @@
  * (2) The lock is never held across poll(2), write(2) or a pause. */
 #include "base/backlog.h"
 
+#include "base/thread.h"
+
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -142,19 +142,6 @@ run(void *ctx)
     return NULL;
 }
 
-static bool
-start_thread(struct writ_backlog *backlog)
-{
-    sigset_t all, before;
-    bool started;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&backlog->thread, NULL, run, backlog) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 static void
 discard(struct writ_backlog *backlog)
 {
@@ -179,7 +166,7 @@ writ_backlog_new(int fd, atomic_ulong *lost, struct writ_backlog **ret, struct w
     backlog->writing = writ_buf_make(WRIT_BACKLOG_MAX);
     (void)pthread_mutex_init(&backlog->lock, NULL);
     (void)pthread_cond_init(&backlog->filled, NULL);
-    if (!start_thread(backlog)) {
+    if (!writ_thread_start(&backlog->thread, run, backlog, "writ-log")) {
         discard(backlog);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no thread for the log");
     }

@@ -145,6 +145,17 @@ struct writ_view writ_buf_view(const struct writ_buf *buf);
 
 /* Encodings. */
 void writ_hex_put(struct writ_buf *buf, const void *bytes, size_t len); /* lower case */
+/** The value of a hex digit of either case; -1: it is none. */
+static inline int
+writ_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /** True when every byte is a lower-case hex digit; also for none. */
 bool writ_hex_is(struct writ_view text);
 /** Exactly 2*len lower-case hex digits, or WRIT_E_PARSE. */

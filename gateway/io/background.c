@@ -3,9 +3,8 @@
 #include "gateway/io/background.h"
 
 #include "base/alloc.h"
+#include "base/thread.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 #define US_PER_S    INT64_C(1000000)
@@ -127,15 +126,11 @@ run(void *arg)
 WRIT_RESULT
 writ_background_start(struct writ_background *background, struct writ_err *err)
 {
-    sigset_t all, before;
-
     if (background->started) {
         return WRIT_DONE;
     }
-    (void)sigfillset(&all); /* signals are for the main thread */
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    background->started = pthread_create(&background->thread, NULL, run, background) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    background->started =
+        writ_thread_start(&background->thread, run, background, "writ-background");
     if (!background->started) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no thread for what is fetched in the background");
     }

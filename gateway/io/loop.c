@@ -12,9 +12,10 @@
  * (4) wake_fd is edge-triggered, so that it never needs to be read. */
 #include "gateway/io/loop.h"
 
+#include "base/thread.h"
+
 #include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/epoll.h>
@@ -510,24 +511,11 @@ writ_result
 writ_loop_start(struct writ_loop *loop, struct writ_err *err)
 {
     char name[THREAD_NAME];
-    pthread_attr_t attr;
-    sigset_t all;
-    int fault;
 
-    (void)sigfillset(&all);
-    if (pthread_attr_init(&attr) != 0) {
-        WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a thread");
-    }
-    fault = pthread_attr_setsigmask_np(&attr, &all);
-    if (fault == 0) {
-        fault = pthread_create(&loop->thread, &attr, thread_main, loop);
-    }
-    (void)pthread_attr_destroy(&attr);
-    if (fault != 0) {
-        WRIT_FAIL(err, WRIT_E_IO, "cannot start the thread of a loop: errno %d", fault);
-    }
     (void)snprintf(name, sizeof name, "writ-loop-%u", loop->index % 1000);
-    (void)pthread_setname_np(loop->thread, name);
+    if (!writ_thread_start(&loop->thread, thread_main, loop, name)) {
+        WRIT_FAIL(err, WRIT_E_IO, "cannot start the thread of a loop");
+    }
     return WRIT_DONE;
 }
 

@@ -8,12 +8,11 @@
 #include "gateway/io/resolver.h"
 
 #include "base/alloc.h"
+#include "base/thread.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 
 struct writ_question {
@@ -217,33 +216,11 @@ writ_resolver_forget(struct writ_question *question)
 
 /* ---- life */
 
-static int
-start_thread(struct writ_resolver *resolver)
-{
-    pthread_attr_t attr;
-    pthread_t thread;
-    sigset_t all;
-    int fault = pthread_attr_init(&attr);
-
-    if (fault != 0) {
-        return fault;
-    }
-    (void)sigfillset(&all);
-    (void)pthread_attr_setsigmask_np(&attr, &all);
-    (void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    fault = pthread_create(&thread, &attr, thread_main, resolver);
-    if (fault == 0) {
-        (void)pthread_setname_np(thread, "writ-resolver");
-    }
-    (void)pthread_attr_destroy(&attr);
-    return fault;
-}
-
 writ_result
 writ_resolver_open(struct writ_resolver **ret, struct writ_err *err)
 {
     struct writ_resolver *resolver = writ_alloc(sizeof *resolver);
-    int fault;
+    pthread_t thread;
 
     if (resolver == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for the resolver");
@@ -252,13 +229,13 @@ writ_resolver_open(struct writ_resolver **ret, struct writ_err *err)
     resolver->users = 2;
     (void)pthread_mutex_init(&resolver->lock, NULL);
     (void)pthread_cond_init(&resolver->changed, NULL);
-    fault = start_thread(resolver);
-    if (fault != 0) {
+    if (!writ_thread_start(&thread, thread_main, resolver, "writ-resolver")) {
         (void)pthread_mutex_lock(&resolver->lock);
         resolver->users = 1;
         leave(resolver);
-        WRIT_FAIL(err, WRIT_E_IO, "cannot start the resolver's thread: errno %d", fault);
+        WRIT_FAIL(err, WRIT_E_IO, "cannot start the resolver's thread");
     }
+    (void)pthread_detach(thread);
     *ret = resolver;
     return WRIT_DONE;
 }

@@ -8,13 +8,12 @@
  *    it is still true. */
 #include "gateway/reviewers/review_counts.h"
 
+#include "base/thread.h"
 #include "gateway/engines/engine_count.h"
 #include "gateway/reviewers/review_watch.h"
 #include "policy/read/yaml.h"
 #include "evidence/record/review_judge.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/queue.h>
 #include <unistd.h>
@@ -218,19 +217,6 @@ run(void *arg)
 }
 
 static bool
-start_thread(struct count *count)
-{
-    sigset_t all, before;
-    bool started;
-
-    (void)sigfillset(&all); /* signals are for the main thread */
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&count->thread, NULL, run, count) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
-static bool
 is_to_count(const struct writ_review_told *told)
 {
     return told->state == WRIT_REVIEW_OPEN && writ_review_is_plugin(told->review.engine) &&
@@ -254,7 +240,7 @@ start_count(struct count *count)
     count->finding = (struct writ_review_finding){.verdict = WRIT_REVIEW_DO_VOTE};
     count->why = (struct writ_err){0};
     count->post = (struct writ_post){.fn = was_counted, .ctx = count};
-    if (!start_thread(count)) {
+    if (!writ_thread_start(&count->thread, run, count, "writ-counts")) {
         wait_here(count, "no thread can be started", AGAIN_US);
     }
 }

@@ -2,8 +2,7 @@
  * runs exactly once: on the thread, or without a reader when the queue stops. */
 #include "gateway/state/ledger_query.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include "base/thread.h"
 
 struct writ_ledger_query {
     pthread_mutex_t lock;
@@ -51,19 +50,6 @@ run(void *arg)
     return NULL;
 }
 
-static bool
-start(struct writ_ledger_query *queries)
-{
-    sigset_t all, before;
-    bool started;
-
-    (void)sigfillset(&all); /* signals are for the main thread */
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&queries->thread, NULL, run, queries) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 writ_result
 writ_ledger_query_new(
     const char *path, size_t most, struct writ_ledger_query **ret, struct writ_err *err)
@@ -78,7 +64,7 @@ writ_ledger_query_new(
     queries->last = &queries->first;
     (void)pthread_mutex_init(&queries->lock, NULL);
     (void)pthread_cond_init(&queries->changed, NULL);
-    if (!start(queries)) {
+    if (!writ_thread_start(&queries->thread, run, queries, "writ-lookups")) {
         (void)pthread_cond_destroy(&queries->changed);
         (void)pthread_mutex_destroy(&queries->lock);
         writ_free(queries);

@@ -16,21 +16,12 @@ writ_resources_in(const struct writ_config *config, struct writ_view upstream)
     return NULL;
 }
 
-static int
-digit_of(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 static void
 undo(struct writ_view uri, struct writ_buf *ret)
 {
     while (uri.len > 0) {
-        int high = uri.ptr[0] == '%' && uri.len > 2 ? digit_of(uri.ptr[1]) : -1;
-        int low = high >= 0 ? digit_of(uri.ptr[2]) : -1;
+        int high = uri.ptr[0] == '%' && uri.len > 2 ? writ_hex_digit(uri.ptr[1]) : -1;
+        int low = high >= 0 ? writ_hex_digit(uri.ptr[2]) : -1;
 
         writ_buf_byte(ret, low >= 0 ? (char)(16 * high + low) : uri.ptr[0]);
         uri = writ_view_sub(uri, low >= 0 ? 3 : 1, uri.len);

@@ -10,16 +10,6 @@
 #define DROPPED       (-1)
 #define KEPT          (-2)
 
-static int
-hex_of(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* A number of `base` over all of `text`; 0 when it is none, or beyond ASCII. */
 static int
 number_of(struct writ_view text, int base)
@@ -27,7 +17,7 @@ number_of(struct writ_view text, int base)
     int value = 0;
 
     for (size_t i = 0; i < text.len; i++) {
-        int digit = hex_of(text.ptr[i]);
+        int digit = writ_hex_digit(text.ptr[i]);
         if (digit < 0 || digit >= base) {
             return 0;
         }

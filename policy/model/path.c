@@ -80,16 +80,6 @@ is_plainly_devious(struct writ_view text)
 
 /* ---- the path after decoding by software */
 
-static int
-hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* `digits` hex digits at the start of `text`, or -1. */
 static int
 hex_number(struct writ_view text, size_t digits)
@@ -97,7 +87,7 @@ hex_number(struct writ_view text, size_t digits)
     int value = 0;
 
     for (size_t i = 0; i < digits; i++) {
-        int digit = i < text.len ? hex_value(text.ptr[i]) : -1;
+        int digit = i < text.len ? writ_hex_digit(text.ptr[i]) : -1;
         if (digit < 0) {
             return -1;
         }
@@ -230,7 +220,7 @@ decode_number(struct writ_view text, struct piece *ret)
     uint32_t point = 0;
 
     for (; at < text.len; at++) {
-        int digit = hex_value(text.ptr[at]);
+        int digit = writ_hex_digit(text.ptr[at]);
         if (digit < 0 || (digit > 9 && !hex)) {
             break;
         }

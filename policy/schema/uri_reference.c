@@ -127,15 +127,6 @@ writ_uri_reference_resolve(struct writ_view base, struct writ_view reference,
     return (writ_result){ret->ptr != NULL ? WRIT_OK : WRIT_E_NOMEM};
 }
 
-static int
-hex(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 WRIT_RESULT
 writ_uri_reference_fragment(
     struct writ_view reference, struct writ_arena *arena, struct writ_view *ret)
@@ -149,10 +140,12 @@ writ_uri_reference_fragment(
             writ_buf_byte(&text, raw.ptr[i]);
             continue;
         }
-        if (i + 2 >= raw.len || hex(raw.ptr[i + 1]) < 0 || hex(raw.ptr[i + 2]) < 0) {
+        if (i + 2 >= raw.len || writ_hex_digit(raw.ptr[i + 1]) < 0 ||
+            writ_hex_digit(raw.ptr[i + 2]) < 0) {
             return (writ_result){WRIT_E_PARSE};
         }
-        writ_buf_byte(&text, (char)(hex(raw.ptr[i + 1]) * 16 + hex(raw.ptr[i + 2])));
+        writ_buf_byte(
+            &text, (char)(writ_hex_digit(raw.ptr[i + 1]) * 16 + writ_hex_digit(raw.ptr[i + 2])));
         i += 2;
     }
     WRIT_TRY(writ_buf_check(&text, NULL));

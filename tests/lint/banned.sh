@@ -7,7 +7,7 @@ cd "$1"
 memory='memcpy|memmove|memcmp|memchr|memmem|malloc|calloc|realloc|reallocarray|free|alloca'
 # (strerrordesc_np is fine: it does not allocate, and threads share no state)
 text='str[a-z]+|sprintf|vsprintf|sscanf|gets|ato[filq]+|wcs[a-z]+|asprintf'
-world='system|popen|mktemp|tmpnam|rand|srand|random|getenv|clock_gettime|gettimeofday|time'
+world='pthread_create|system|popen|mktemp|tmpnam|rand|srand|random|getenv|clock_gettime|gettimeofday|time'
 output='printf|fprintf|vfprintf|puts|fputs|putchar|syslog|writ_log_write|WRIT_LOG'
 
 # calls FOLDERS WORDS - prints "file:line: word" for each call in the code of the folders

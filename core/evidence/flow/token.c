@@ -185,15 +185,6 @@ bare(struct writ_view word)
 
 /* ---- the form of a word ---- */
 
-static int
-hex(char c)
-{
-    return is_digit(c)            ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* Undoes one layer of escapes. Text that would not be UTF-8 without them keeps all of them. */
 static struct writ_view
 unescape(struct writ_view word, char *room)
@@ -208,9 +199,9 @@ unescape(struct writ_view word, char *room)
         size_t length = rest.ptr[0] == '&' ? reference(rest, &room[n]) : 0;
         if (length > 0) {
             i += length;
-        } else if (rest.ptr[0] == '%' && rest.len > 2 && hex(rest.ptr[1]) >= 0 &&
-                   hex(rest.ptr[2]) >= 0) {
-            room[n] = (char)(hex(rest.ptr[1]) * 16 + hex(rest.ptr[2]));
+        } else if (rest.ptr[0] == '%' && rest.len > 2 && writ_hex_digit(rest.ptr[1]) >= 0 &&
+                   writ_hex_digit(rest.ptr[2]) >= 0) {
+            room[n] = (char)(writ_hex_digit(rest.ptr[1]) * 16 + writ_hex_digit(rest.ptr[2]));
             i += 3;
         } else {
             room[n] = word.ptr[i++];

@@ -3,6 +3,7 @@
 #ifndef WRIT_EVIDENCE_ESCAPE_H
 #define WRIT_EVIDENCE_ESCAPE_H
 
+#include "base/bytes.h"
 #include "base/sixteen.h"
 
 /** The byte that a backslash before this one stands for; 0: none. */
@@ -66,16 +67,6 @@ writ_escape_copy(const char *at, const char *end, char *to)
     return at;
 }
 
-static inline int
-writ_escape_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /** The UTF-16 unit of the "\uXXXX" at `at`, or -1. */
 static inline int32_t
 writ_escape_unit(const char *at, const char *end)
@@ -86,7 +77,7 @@ writ_escape_unit(const char *at, const char *end)
         return -1;
     }
     for (int i = 2; i < 6; i++) {
-        int digit = writ_escape_digit(at[i]);
+        int digit = writ_hex_digit(at[i]);
         if (digit < 0) {
             return -1;
         }

@@ -3,9 +3,8 @@
  * database. */
 #include "store/disk/wal_checkpoint.h"
 
+#include "base/thread.h"
 #include "store/disk/disk.h"
-
-#include <pthread.h>
 
 struct writ_wal_checkpoint {
     pthread_t thread;
@@ -80,7 +79,7 @@ writ_wal_checkpoint_start(
     }
     (void)pthread_mutex_init(&checkpoint->mutex, NULL);
     (void)pthread_cond_init(&checkpoint->wake, NULL);
-    if (pthread_create(&checkpoint->thread, NULL, run, checkpoint) != 0) {
+    if (!writ_thread_start(&checkpoint->thread, run, checkpoint, "writ-wal")) {
         writ_sql_close(checkpoint->sql);
         writ_free(checkpoint);
         WRIT_FAIL(err, WRIT_E_IO, "no thread for the ledger");

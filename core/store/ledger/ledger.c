@@ -3,6 +3,7 @@
  * the rest belongs to the writer. */
 #include "store/ledger/ledger.h"
 
+#include "base/thread.h"
 #include "evidence/log/note.h"
 #include "store/disk/wal_checkpoint.h"
 #include "store/ledger/rekey.h"
@@ -187,7 +188,7 @@ start_threads(struct writ_ledger *ledger, const char *path, struct writ_err *err
     ledger->beside.scrubbed_us = writ_clock_wall_us(ledger->options.clock);
     ledger->turn.ticked_us = ledger->turn.pruned_us = writ_clock_mono_us(ledger->options.clock);
     writ_writer_publish(ledger);
-    if (pthread_create(&ledger->thread, NULL, writ_writer_run, ledger) != 0) {
+    if (!writ_thread_start(&ledger->thread, writ_writer_run, ledger, "writ-ledger")) {
         WRIT_FAIL(err, WRIT_E_IO, "no thread for the ledger");
     }
     return WRIT_DONE;

@@ -2,10 +2,10 @@
 #include "store/read/scrub.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "store/read/verify.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <time.h>
 
 #define US_PER_S  1000000
@@ -154,7 +154,7 @@ writ_scrub_start(const char *path, const struct writ_keyring *ring, int64_t ever
     (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&scrub->wake, &monotonic);
     (void)pthread_condattr_destroy(&monotonic);
-    if (pthread_create(&scrub->thread, NULL, run, scrub) != 0) {
+    if (!writ_thread_start(&scrub->thread, run, scrub, "writ-scrub")) {
         (void)pthread_cond_destroy(&scrub->wake);
         (void)pthread_mutex_destroy(&scrub->mutex);
         writ_free(scrub);

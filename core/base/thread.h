@@ -1,0 +1,12 @@
+/* thread.h - starts a thread. Signals are for the main thread: a started one takes none. */
+#ifndef WRIT_BASE_THREAD_H
+#define WRIT_BASE_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+/** Calls `run(ctx)` on a new thread, which the caller joins or detaches. `name`: at most 15 bytes,
+ * as `ps -L` and a debugger show it. False: there is no thread. */
+bool writ_thread_start(pthread_t *ret, void *(*run)(void *ctx), void *ctx, const char *name);
+
+#endif
