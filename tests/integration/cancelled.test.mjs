@@ -1,5 +1,5 @@
-// A client cancels a call (notifications/cancelled, MCP 2025-11-25) that was not sent yet: it is never sent. What is under
-// way at the tool server is for disconnects.test.mjs and stdio.test.mjs.
+// A client cancels a call (notifications/cancelled, MCP 2025-11-25) that was not sent yet: it is never sent. A call
+// that is under way at the tool server is for disconnects.test.mjs and stdio.test.mjs.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { startGateway, until } from '../support/js/gateway.mjs';
@@ -22,7 +22,7 @@ for (const path of ['/mcp/up', '/mcp']) {
       return { stream, id: review.continuation_id ?? review.review_id ?? review.id };
     };
     const first = await open(55);
-    assert.equal((await session.notify('notifications/cancelled', { requestId: '55' })).status, 202); // of nobody
+    assert.equal((await session.notify('notifications/cancelled', { requestId: '55' })).status, 202); // no call has it
     assert.equal((await session.notify('notifications/cancelled', { requestId: 55 })).status, 202);
     await approve(gw, first.id);
     await first.stream.done();
