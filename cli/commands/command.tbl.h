@@ -88,8 +88,10 @@ COMMAND(json_canon, "json canon", "[FILE]", 0, 1, "print the canonical form of a
     "Reads one JSON text strictly from FILE, or from standard input without FILE or with -, and "
     "prints its canonical form (RFC 8785). A pipe or file gets exactly the canonical bytes; a "
     "terminal gets a line end after them. Duplicate member names, invalid UTF-8, lone surrogates, "
-    "numbers that a double would change into others, and bytes after the value are refused with "
-    "the byte offset.")
+    "integers from 2^53 on that a double would change, numbers that it would change into 0, and bytes "
+    "after the value are refused with the byte offset. Any other number is written as the double "
+    "nearest to it, as RFC 8785 requires (99.99999999999999999999 as 100). In the arguments of a call "
+    "such a number is refused: number_not_exact.")
 COMMAND(json_digest, "json digest", "[FILE]", 0, 1, "print the digest of a JSON text",
     "Reads as json canon does and prints sha256: and the SHA-256 of the canonical form in "
     "hexadecimal, the digest that records and credentials carry.")

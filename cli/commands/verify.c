@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "evidence/jose/jwks.h"
 #include "evidence/json/digest.h"
+#include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
 #include "writ/verify.h"
 
@@ -29,8 +30,7 @@ static const struct writ_json_limits call_limits = {
 struct inputs {
     struct writ_arena *arena;
     struct writ_verify *verify;
-    struct writ_buf text, token;
-    char params_hash[WRIT_DIGEST_TEXT];
+    struct writ_buf text, token, arguments;
     struct writ_verify_call call;
 };
 
@@ -39,6 +39,7 @@ inputs_wipe(struct inputs *in)
 {
     writ_buf_wipe(&in->text);
     writ_buf_wipe(&in->token);
+    writ_buf_wipe(&in->arguments);
     writ_verify_free(in->verify);
     writ_arena_free(in->arena);
 }
@@ -159,20 +160,23 @@ take_member(const struct writ_json *name, struct writ_verify_call *call,
     return text.len > 0;
 }
 
+/* With all digits of its numbers, so that the library judges those that arrived. */
 static WRIT_RESULT
-digest_arguments(const struct writ_json *arguments, struct writ_digest *ret, struct writ_err *err)
+take_arguments(const struct writ_json *arguments, struct inputs *in, struct writ_err *err)
 {
     if (arguments == NULL) {
-        return writ_digest_bytes(WRIT_LIT("{}"), ret, err); /* absent means {} */
+        return WRIT_DONE; /* absent means {} */
     }
-    return writ_digest_json(arguments, 6 * CALL_MAX, ret, err);
+    in->arguments = writ_buf_make(6 * CALL_MAX);
+    WRIT_TRY(writ_jcs_put_lossless(&in->arguments, arguments, err));
+    in->call.arguments = writ_buf_view(&in->arguments);
+    return WRIT_DONE;
 }
 
 static WRIT_RESULT
 take_call(const struct writ_json *call, struct inputs *in, const char *path, struct writ_err *err)
 {
     const struct writ_json *arguments = NULL;
-    struct writ_digest digest;
 
     if (writ_json_type(call) != WRIT_JSON_OBJECT) {
         WRIT_FAIL(err, WRIT_E_INVALID, "%s: not a JSON object", path);
@@ -190,10 +194,7 @@ take_call(const struct writ_json *call, struct inputs *in, const char *path, str
     if (in->call.tool.len == 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "%s: the member \"tool\" is missing", path);
     }
-    WRIT_TRY(digest_arguments(arguments, &digest, err));
-    writ_digest_text(&digest, in->params_hash);
-    in->call.params_hash = writ_view_str(in->params_hash);
-    return WRIT_DONE;
+    return take_arguments(arguments, in, err);
 }
 
 static WRIT_RESULT

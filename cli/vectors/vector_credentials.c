@@ -1,6 +1,7 @@
 /* writ-credentials/1: credentials, and the first reason against each. */
 #include "cli/vectors/vector.h"
 #include "evidence/credential/credential.h"
+#include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
 
 #define ARGUMENTS_MAX ((size_t)1 << 20)
@@ -85,6 +86,10 @@ read_call(const struct writ_json *call, struct memory *memory, struct writ_crede
     WRIT_TRY(take(call, "lifetime_max", &ret->lifetime_max_s, err));
     if (get(call, "arguments") == NULL) {
         return writ_digest_bytes(WRIT_LIT("{}"), &ret->params_hash, err);
+    }
+    if (!writ_jcs_all_exact(get(call, "arguments"))) {
+        ret->inexact_params = true;
+        return WRIT_DONE;
     }
     return writ_digest_json(get(call, "arguments"), ARGUMENTS_MAX, &ret->params_hash, err);
 }

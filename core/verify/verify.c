@@ -4,6 +4,7 @@
 
 #include "evidence/credential/credential.h"
 #include "evidence/jose/rotation.h"
+#include "evidence/json/jcs.h"
 
 #define TOKEN_ARENA_MAX  ((size_t)65536)
 #define STATUS_ARENA_MAX ((size_t)1 << 20)
@@ -111,8 +112,15 @@ writ_verify_left_out(const struct writ_verify *verify, const char **ret_why)
 
 /* ---- the call */
 
+/* The arguments of a call, as the checks need them. */
+struct arguments {
+    struct writ_digest hash;
+    bool inexact;
+};
+
+/* An inexact number has the digest of the double that is nearest to it, so no digest is taken. */
 static WRIT_RESULT
-digest_text(struct writ_view text, struct writ_digest *ret, struct writ_err *err)
+digest_text(struct writ_view text, struct arguments *ret, struct writ_err *err)
 {
     writ_auto_arena arena = writ_arena_new(CALL_ARENA_MAX);
     const struct writ_json *value = NULL;
@@ -124,14 +132,17 @@ digest_text(struct writ_view text, struct writ_digest *ret, struct writ_err *err
     if (writ_json_type(value) != WRIT_JSON_OBJECT) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the arguments are not a JSON object");
     }
-    return writ_digest_json(value, CANONICAL_MAX, ret, err);
+    if (!writ_jcs_all_exact(value)) {
+        *ret = (struct arguments){.inexact = true};
+        return WRIT_DONE;
+    }
+    return writ_digest_json(value, CANONICAL_MAX, &ret->hash, err);
 }
 
 static WRIT_RESULT
-digest_arguments(const struct writ_verify_call *call, struct writ_digest *ret, struct writ_err *err)
+digest_arguments(const struct writ_verify_call *call, struct arguments *ret, struct writ_err *err)
 {
     if (call->any_arguments) {
-        *ret = (struct writ_digest){{0}};
         return WRIT_DONE;
     }
     if (call->params_hash.len == 0) {
@@ -140,7 +151,7 @@ digest_arguments(const struct writ_verify_call *call, struct writ_digest *ret, s
     if (call->arguments.len > 0) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the call has both arguments and params_hash");
     }
-    if (!writ_is_ok(writ_digest_read(call->params_hash, ret, NULL))) {
+    if (!writ_is_ok(writ_digest_read(call->params_hash, &ret->hash, NULL))) {
         WRIT_FAIL(err, WRIT_E_INVALID, "params_hash is no digest");
     }
     return WRIT_DONE;
@@ -196,7 +207,7 @@ check_call(const struct writ_verify_call *call, struct writ_err *err)
 }
 
 static struct writ_credential_expect
-expectation(struct question *question, const struct writ_digest *params_hash)
+expectation(struct question *question, const struct arguments *arguments)
 {
     const struct writ_verify *verify = question->verify;
     const struct writ_verify_call *call = question->call;
@@ -212,7 +223,8 @@ expectation(struct question *question, const struct writ_digest *params_hash)
         .any_agent = call->any_agent,
         .tenant = call->tenant,
         .any_tenant = call->any_tenant,
-        .params_hash = *params_hash,
+        .params_hash = arguments->hash,
+        .inexact_params = arguments->inexact,
         .any_params = call->any_arguments,
         .target_state = {call->target_state_digest.len > 0 ? WRIT_PRESENT : WRIT_NULL,
             call->target_state_digest},
@@ -255,14 +267,14 @@ writ_verify_credential(const struct writ_verify *verify, struct writ_view token,
     struct writ_verify_answer answer = {0};
     struct writ_claims claims = {0};
     enum writ_reason why = WRIT_REASON_NONE;
-    struct writ_digest params_hash;
+    struct arguments arguments = {.inexact = false};
 
     if (arena == NULL) {
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory for a token");
     }
     WRIT_TRY(check_call(call, err));
-    WRIT_TRY(digest_arguments(call, &params_hash, err));
-    expect = expectation(&question, &params_hash);
+    WRIT_TRY(digest_arguments(call, &arguments, err));
+    expect = expectation(&question, &arguments);
     WRIT_TRY(writ_credential_verify(token, &expect, arena, &claims, &why, err));
     answer.ok = why == WRIT_REASON_CREDENTIAL_OK;
     answer.reason = answer.ok ? "ok" : writ_reason_name(why).ptr;

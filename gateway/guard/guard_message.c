@@ -2,6 +2,7 @@
  * understand is refused, and only the credential of a tools/call is checked. */
 #include "gateway/guard/guard_message.h"
 
+#include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
 #include "gateway/mcp/method.h"
 #include "gateway/request/refusal.h"
@@ -92,12 +93,17 @@ read_call(const struct writ_guard *guard, struct writ_view token, struct writ_ar
     struct writ_guard_message *ret)
 {
     const struct writ_mcp_message *message = &ret->call;
+    const struct writ_json *arguments = writ_json_get(message->params, WRIT_LIT("arguments"));
 
     if (message->name.len == 0 || !writ_mcp_params_are_known(message->params)) {
         return refuse(ret, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
             "params of a tools/call have a name, and no member that the specification has not");
     }
-    if (!hash_arguments(writ_json_get(message->params, WRIT_LIT("arguments")), ret->params_hash)) {
+    if (arguments != NULL && !writ_jcs_all_exact(arguments)) { /* the received bytes go on */
+        return refuse(ret, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_NUMBER_NOT_EXACT,
+            writ_reason_sentence(WRIT_REASON_NUMBER_NOT_EXACT).ptr);
+    }
+    if (!hash_arguments(arguments, ret->params_hash)) {
         return refuse(ret, 400, WRIT_RPC_INVALID_PARAMS, WRIT_REASON_MALFORMED_REQUEST,
             "arguments of a tools/call are an object");
     }

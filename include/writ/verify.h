@@ -16,8 +16,8 @@
  * The answer is `ok` or the first reason against the credential, in this order:
  *
  *     missing_credential, malformed, key_revoked, unknown_key, bad_signature, key_out_of_time,
- *     wrong_issuer, wrong_audience, not_yet_valid, expired, scope_mismatch, args_mismatch,
- *     state_drift, status_unknown, revoked, replayed
+ *     wrong_issuer, wrong_audience, not_yet_valid, expired, scope_mismatch, number_not_exact,
+ *     args_mismatch, state_drift, status_unknown, revoked, replayed
  *
  * Zero means no: a zeroed answer is not ok, a verifier without keys verifies nothing, and no
  * credential is good for a zeroed call. To skip a comparison, set the member that names it
@@ -115,9 +115,10 @@ enum writ_verify_use {
  * writ_verify_credential. */
 struct writ_verify_call {
     struct writ_view tool;        /* the tool's own name; needed */
-    struct writ_view arguments;   /* the JSON text of an object; empty: {} */
+    struct writ_view arguments;   /* the JSON text of an object, as it arrived; empty: {} */
     struct writ_view params_hash; /* in place of `arguments`, "sha256:...", when the caller has
-                                     digested them (RFC 8785); empty: by `arguments` */
+                                     digested them (RFC 8785), and refused numbers that this
+                                     changes; empty: by `arguments` */
     struct writ_view audience;    /* the identity of the caller: the `resource` of the upstream;
                                      needed */
     struct writ_view issuer;      /* the gateway's `issuer` */

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "policy/decide/evaluate.h"
+#include "policy/decide/exact.h"
 #include "policy/model/scopes.h"
 #include "policy/read/edit.h"
 #include "policy/read/load.h"
@@ -82,6 +83,11 @@ writ_why_arguments(
     if (hash.len == 0) {
         WRIT_FAIL(err, WRIT_E_MISMATCH,
             "the decision has no params_hash, so that no arguments can be bound to it");
+    }
+    if (!writ_exact_holds(arguments, NULL)) { /* no call with such a number has a params_hash */
+        WRIT_FAIL(err, WRIT_E_MISMATCH,
+            "the arguments are those of another call: a number of them is not exact. Give the "
+            "arguments as they were sent");
     }
     WRIT_TRY(writ_digest_json(arguments, WRIT_WHY_ARGUMENTS_MAX, &digest, err));
     writ_digest_text(&digest, found);

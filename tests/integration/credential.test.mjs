@@ -240,6 +240,16 @@ test('arguments are compared by value, and absent ones are an empty object', asy
   assert.equal(verify({ ...empty, call: { tool: TOOL } }).out, 'ok\n');
 });
 
+test('arguments with a number that a double changes are refused', async () => {
+  const { jwks, token } = await foreign('ES256');
+  for (const amount of ['12.5000000000000000000001', '12.4999999999999999999999', '9007199254740993', '1e-400']) {
+    const call = (tool) =>
+      `{"tool":"${tool}","arguments":{"currency":"EUR","amount":${amount},"note":"é \\"quoted\\""}}`;
+    assert.deepEqual(verify({ jwks, token, call: call(TOOL) }).out, 'number_not_exact\n', amount);
+    assert.equal(verify({ jwks, token, call: call('other') }).out, 'scope_mismatch\n'); // which comes before
+  }
+});
+
 test('time, audience and issuer may be in the call, and options go before them', async () => {
   const { jwks, token } = await foreign('ES256');
   const base = ['verify', 'credential', '--jwks', file('jwks.json', jwks), '--token', file('token', token), '--call'];
@@ -285,7 +295,7 @@ test('unreadable input is a failure without a verdict', async () => {
     [3, { jwks, token, call: 'x' }], [3, { jwks, token, call: [] }], [3, { jwks, token, call: {} }],
     [3, { jwks, token, call: { ...CALL, arguments: [] } }], [3, { jwks, token, call: { ...CALL, more: 1 } }],
     [3, { jwks, token, call: { ...CALL, tool: 7 } }], [3, { jwks, token, call: '{"tool":"a","tool":"b"}' }],
-    [3, { jwks, token, call: '{"tool":"a","arguments":{"n":9007199254740993}}' }],
+    [3, { jwks, token, call: '{"tool":"a","arguments":{"n":1e400}}' }],
     [2, { jwks, token, at: 'yesterday' }], [2, { jwks, token, args: ['--skew', '61'] }],
     [2, { jwks, token, args: ['--max-lifetime', '0'] }],
   ];

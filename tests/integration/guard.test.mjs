@@ -72,6 +72,27 @@ test('every fault of a credential keeps the call from the server', async (t) => 
   assert.equal(up.calls.length, 0);
 });
 
+// The digest of such a number is that of the double nearest to it, and the server gets the bytes that came.
+test('a number that a double changes never reaches the server', async (t) => {
+  const { up, mint, caller } = await behind(t);
+  const rows = [[100, '99.99999999999999999999'], [100, '100.000000000000000000001'], [0, '1e-400'], [0, '2e-324'],
+    [9007199254740992, '9007199254740993'], [1125899906842624.1, '1125899906842624.18']];
+  for (const [amount, source] of rows) {
+    for (const [args, raw] of [[{ amount }, { amount: JSON.rawJSON(source) }],
+      [{ a: [1, { amount }] }, { a: [1, { amount: JSON.rawJSON(source) }] }]]) {
+      const headers = { 'writ-credential': await mint('pay', args) };
+      const answer = await caller.call('pay', raw, { headers });
+      assert.deepEqual([answer.status, reason(answer)], [400, 'number_not_exact'], source);
+      assert.ok(!answer.text.includes(source), answer.text);
+      assert.equal(up.calls.length, 0);
+    }
+  }
+  const args = { amount: 100, other: 0 };
+  const spelled = { amount: JSON.rawJSON('1.000e2'), other: JSON.rawJSON('-0') }; // other spellings of these values
+  const answer = await caller.call('pay', spelled, { headers: { 'writ-credential': await mint('pay', args) } });
+  assert.equal(answer.said, 'ran 1', answer.text);
+});
+
 test('a token of another type is refused unless the guard is configured for it', async (t) => {
   const { up, dir, mint, caller } = await behind(t);
   const told = new Caller(await startGuard(t, dir, ['http', up.url.replace('/mcp', ''), '--typ', 'JWT']));
@@ -458,6 +479,10 @@ test('over stdio the official filesystem server writes only with a good credenti
   const args = { path: join(dir, 'files/a.txt'), content: 'written' };
   const bare = await ask('tools/call', { name: 'write_file', arguments: args });
   assert.equal(bare.error.data.reason, 'missing_credential');
+  const inexact = await ask('tools/call', { name: 'write_file',
+    arguments: { ...args, n: JSON.rawJSON('0.10000000000000001') },
+    _meta: { 'io.writ/credential': await signer.mint('write_file', { ...args, n: 0.1 }) } });
+  assert.equal(inexact.error.data.reason, 'number_not_exact');
   const meta = { 'io.writ/credential': await signer.mint('write_file', args) };
   const good = await ask('tools/call', { name: 'write_file', arguments: args, _meta: meta });
   assert.match(good.result.content[0].text, /Successfully wrote/);

@@ -208,6 +208,10 @@ test('why says whom a rule is for, and refuses the arguments of another call', a
   assert.equal(other.code, 3);
   assert.match(other.err, /the arguments are those of another call: their digest is sha256:/);
   assert.doesNotMatch(other.err + other.out, /50150150/);
+  const inexact = writ(['why', refusal.decision_id, '--config', gw.configFile, '--arguments', '-'],
+    { input: '{"n":500.00000000000000000001}' }); // the digest of {"n":500}
+  assert.equal(inexact.code, 3);
+  assert.match(inexact.err, /the arguments are those of another call: a number of them is not exact/);
   assert.equal(writ(['why', '0190a7b0-0000-7000-8000-000000000000', '--config', gw.configFile]).code, 3);
 
   const allowed = gw.decisions().find((d) => d.decision === 'allow');

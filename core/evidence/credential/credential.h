@@ -10,8 +10,8 @@
  * this order:
  *
  *     missing_credential, malformed, key_revoked, unknown_key, bad_signature, key_out_of_time,
- *     wrong_issuer, wrong_audience, not_yet_valid, expired, scope_mismatch, args_mismatch,
- *     state_drift, status_unknown, revoked, replayed
+ *     wrong_issuer, wrong_audience, not_yet_valid, expired, scope_mismatch, number_not_exact,
+ *     args_mismatch, state_drift, status_unknown, revoked, replayed
  *
  * `malformed` is every fault of structure or type, found before the lookup of a key: not a compact
  * JWS of at most 8 KiB, header members besides alg, typ, kid, another typ, a claim missing, of
@@ -85,6 +85,8 @@ struct writ_credential_expect {
     struct writ_view tenant; /* empty: the credential must say null */
     bool any_tenant;
     struct writ_digest params_hash; /* of the arguments of this call */
+    bool inexact_params; /* they have a number that is not exact (jcs.h): their digest is also that
+                            of other arguments */
     bool any_params; /* the verifier does not see them: a component behind it compares the claim */
     struct writ_member_text target_state; /* PRESENT or NULL: as it is now; else never equal */
     bool any_target_state;                /* the verifier cannot observe it */

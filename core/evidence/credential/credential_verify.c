@@ -154,6 +154,13 @@ scope_is_right(struct verification *v, struct writ_err *err)
 }
 
 static writ_result
+numbers_are_exact(struct verification *v, struct writ_err *err)
+{
+    (void)err;
+    return holds(!v->expect->inexact_params);
+}
+
+static writ_result
 arguments_are_right(struct verification *v, struct writ_err *err)
 {
     char text[WRIT_DIGEST_TEXT];
@@ -235,9 +242,9 @@ static const struct {
     {signature_holds, WRIT_REASON_BAD_SIGNATURE}, {key_signs_then, WRIT_REASON_KEY_OUT_OF_TIME},
     {issuer_is_right, WRIT_REASON_WRONG_ISSUER}, {audience_is_right, WRIT_REASON_WRONG_AUDIENCE},
     {has_begun, WRIT_REASON_NOT_YET_VALID}, {has_not_ended, WRIT_REASON_EXPIRED},
-    {scope_is_right, WRIT_REASON_SCOPE_MISMATCH}, {arguments_are_right, WRIT_REASON_ARGS_MISMATCH},
-    {state_is_right, WRIT_REASON_STATE_DRIFT}, {status_is_known, WRIT_REASON_STATUS_UNKNOWN},
-    {not_revoked, WRIT_REASON_REVOKED},
+    {scope_is_right, WRIT_REASON_SCOPE_MISMATCH}, {numbers_are_exact, WRIT_REASON_NUMBER_NOT_EXACT},
+    {arguments_are_right, WRIT_REASON_ARGS_MISMATCH}, {state_is_right, WRIT_REASON_STATE_DRIFT},
+    {status_is_known, WRIT_REASON_STATUS_UNKNOWN}, {not_revoked, WRIT_REASON_REVOKED},
     {not_used, WRIT_REASON_REPLAYED}, /* last: the check itself uses the credential up */
 };
 

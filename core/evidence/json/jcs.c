@@ -111,6 +111,23 @@ writ_jcs_is_exact(const struct writ_json *number)
     return denotes(literal, writ_view(digits, (size_t)count), point);
 }
 
+bool
+writ_jcs_all_exact(const struct writ_json *value)
+{
+    bool array = writ_json_type(value) == WRIT_JSON_ARRAY;
+
+    if (writ_json_type(value) == WRIT_JSON_NUMBER) {
+        return writ_jcs_is_exact(value);
+    }
+    for (const struct writ_json *child = writ_json_first(value); child != NULL;
+         child = writ_json_next(value, child)) {
+        if (!writ_jcs_all_exact(array ? child : writ_json_value(child))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The promise of jcs.h: no number is silently rounded to another integer or to zero. */
 static bool
 has_canonical_form(const struct writ_json *node)

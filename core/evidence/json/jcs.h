@@ -53,6 +53,10 @@ WRIT_RESULT writ_jcs_put_lossless(
  * another number than the one that is forwarded. */
 bool writ_jcs_is_exact(const struct writ_json *number);
 
+/** Whether every number in a value is exact. A verifier refuses arguments with one that is not:
+ * their digest is that of other arguments. */
+bool writ_jcs_all_exact(const struct writ_json *value);
+
 #define WRIT_JCS_NUMBER_TEXT 32
 
 /** Writes a finite double as ECMAScript's Number::toString does (RFC 8785 3.2.2.3): the shortest

@@ -216,7 +216,7 @@
         "get a token with the scopes that the challenge names")                                    \
     X(ARGUMENTS_NOT_AN_OBJECT, arguments_not_an_object, WRIT_REASON_IN_POLICY,                     \
         "the arguments of a tool call must be an object", "send a JSON object, or leave the arguments out") \
-    X(NUMBER_NOT_EXACT, number_not_exact, WRIT_REASON_IN_POLICY,                                   \
+    X(NUMBER_NOT_EXACT, number_not_exact, WRIT_REASON_IN_CREDENTIAL | WRIT_REASON_IN_POLICY,       \
         "a number of the call would change its value on the way to the tool",                      \
         "send the nearest number that a double holds (99.9, not 99.9000000000000001), or a string where the tool takes one") \
     X(ARGUMENT_NOT_LISTED, argument_not_listed, WRIT_REASON_IN_POLICY,                             \

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/decimal.h"
+#include "evidence/json/jcs.h"
 
 #define COUNT(array)    (sizeof(array) / sizeof((array)[0]))
 #define ARGS_MAX        ((size_t)16 << 20) /* canonical bytes of the arguments */
@@ -178,6 +179,9 @@ commit(const struct writ_json *args, char ret[WRIT_DIGEST_TEXT], struct writ_err
     struct writ_digest inner, outer;
     char text[WRIT_DIGEST_TEXT];
 
+    if (!writ_jcs_all_exact(args)) { /* their digest is that of other arguments */
+        WRIT_FAIL(err, WRIT_E_PARSE, "a number of the arguments is not exact");
+    }
     WRIT_TRY(writ_digest_json(args, ARGS_MAX, &inner, err));
     writ_digest_text(&inner, text);
     {

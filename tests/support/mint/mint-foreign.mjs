@@ -105,6 +105,8 @@ const grantCases = [
   ['another tool', call(grant(), { runtime_tool_name: 'write_file' }), 'scope_mismatch'],
   ['another tenant', call(grant(), { runtime_tenant_id: 'acme2' }), 'scope_mismatch'],
   ['other arguments', call(grant(), { runtime_args: { ...ARGS, lines: 11 } }), 'scope_mismatch'],
+  ['a number that a double changes',
+    call(grant(), { runtime_args: { ...ARGS, lines: JSON.rawJSON('10.000000000000000000001') } }), 'scope_mismatch'],
   ['arguments too many', call(grant(), { runtime_args: { ...ARGS, more: null } }), 'scope_mismatch'],
   ['an attestation nobody knows', call(grant(), { known_attestation_digests: [] }), 'binding_unknown'],
   ['nobody says what is known', without(call(grant()), 'known_attestation_digests'), 'binding_unknown'],

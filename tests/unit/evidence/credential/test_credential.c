@@ -909,6 +909,10 @@ START_TEST(credential_verify_reports_the_first_reason_in_order)
         ck_assert_int_eq(asked, right == 7 ? 1 : 0);
         ck_assert_str_eq(
             reason_of(forged(stranger, WRIT_CREDENTIAL_TYP, changes), &expect), "unknown_key");
+        expect.inexact_params = true; /* before the arguments, after the scope */
+        ck_assert_str_eq(reason_of(forged(signer, WRIT_CREDENTIAL_TYP, changes), &expect),
+            right < 5 ? order[right] : "number_not_exact");
+        expect.inexact_params = false;
     }
     expect.status = never_known;
     ck_assert_str_eq(reason_of(issued(signer), &expect), "status_unknown");

@@ -189,9 +189,15 @@ START_TEST(jcs_number_is_exact_if_its_canonical_text_has_its_value)
         {"4e-324", false}, {"9.999999999999999", false}, {"1.00000000000000000001", false}};
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        writ_auto_buf inside = writ_buf_make(256);
+
         ck_assert_msg(writ_jcs_is_exact(writ_values_json(cases[i].text)) == cases[i].exact, "%s",
             cases[i].text);
+        writ_buf_fmt(
+            &inside, "{\"a\":[1,{\"b\":[%s]}],\"c\":\"0.10000000000000001\"}%c", cases[i].text, 0);
+        ck_assert_int_eq(writ_jcs_all_exact(writ_values_json(inside.ptr)), cases[i].exact);
     }
+    ck_assert(writ_jcs_all_exact(writ_values_json("[null,true,false,\"\",{},[]]")));
 }
 END_TEST
 

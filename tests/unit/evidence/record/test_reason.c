@@ -82,8 +82,8 @@ START_TEST(reason_table_has_those_of_the_contract)
         "duplicate_outcome", "contract_binding_ok", "idempotency_key_reuse"};
     static const char *const credential[] = {"missing_credential", "malformed", "key_revoked",
         "unknown_key", "bad_signature", "key_out_of_time", "wrong_issuer", "wrong_audience",
-        "not_yet_valid", "expired", "scope_mismatch", "args_mismatch", "state_drift", "revoked",
-        "replayed"};
+        "not_yet_valid", "expired", "scope_mismatch", "number_not_exact", "args_mismatch",
+        "state_drift", "revoked", "replayed"};
 
     for (size_t i = 0; i < sizeof binding / sizeof binding[0]; i++) {
         enum writ_reason reason = writ_reason_find(writ_view_str(binding[i]));
@@ -132,8 +132,8 @@ put_page(struct writ_buf *page)
         "At the tool server, or with `writ verify credential`. The checks come in the order\n"
         "`missing_credential`, `malformed`, `key_revoked`, `unknown_key`, `bad_signature`,\n"
         "`key_out_of_time`, `wrong_issuer`, `wrong_audience`, `not_yet_valid`, `expired`,\n"
-        "`scope_mismatch`, `args_mismatch`, `state_drift`, `revoked`, `replayed`; the first that\n"
-        "fails is reported.");
+        "`scope_mismatch`, `number_not_exact`, `args_mismatch`, `state_drift`, `status_unknown`,\n"
+        "`revoked`, `replayed`; the first that fails is reported.");
     put_group(page, WRIT_REASON_IN_FOREIGN, "Verifying a grant of Vaara",
         "With `writ verify foreign --profile vaara-v0`, in this order but for `expired`, which "
         "comes\n"
