@@ -268,8 +268,8 @@ VALUE(ledger_list, "until", "TIME", "Only decisions made before this time.")
 VALUE(ledger_list, "limit", "N", "List at most N decisions; 0 lists all.")
 FLAG(ledger_list, "follow",
     "List the oldest first, and continue with decisions as they are recorded; one that was in_flight is listed again when "
-    "it has ended. --limit limits the earlier decisions. Ends with SIGINT or SIGTERM. With --json each line is one "
-    "JSON object.")
+    "it has ended. --limit limits the earlier decisions. Ends with SIGINT or SIGTERM, or with exit code 4 when its "
+    "output cannot be written. With --json each line is one JSON object.")
 COMMAND(ledger_show, "ledger show", "PATH DECISION_ID", 2, 2, "show one call with its records",
     "Prints the decision, its outcome, whether its run or session is sealed, and whether its contents are kept: kept, "
     "erased (also by their time) or none.")

@@ -327,7 +327,7 @@ print_texts(struct listing *listing)
     for (const struct text *text = listing->texts; text != NULL; text = text->next) {
         writ_cli_put(text->view);
     }
-    (void)fflush(stdout);
+    (void)fflush(stdout); /* a failure stays in the stream: `follow` ends then */
     listing->texts = NULL;
     writ_arena_reset(listing->lines);
 }
@@ -413,8 +413,8 @@ follow(struct listing *listing, struct writ_reader *reader, struct writ_reader_f
     do {
         WRIT_TRY(look(listing, reader, filter, &next, err));
         listing->most = 0; /* the limit applies to the earlier decisions */
-    } while (sigtimedwait(&ends, NULL, &pause) < 0);
-    return WRIT_DONE;
+    } while (ferror(stdout) == 0 && sigtimedwait(&ends, NULL, &pause) < 0);
+    return WRIT_DONE; /* the frame reports output that was lost */
 }
 
 /* ---- the command */

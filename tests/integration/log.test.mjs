@@ -3,8 +3,10 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text as all } from 'node:stream/consumers';
 import { BIN, SOURCE, bearer, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { CREW, setUp } from '../support/js/hooks.mjs';
 import { checkLine, pageOf } from '../support/js/log-events.mjs';
@@ -197,4 +199,21 @@ test('ledger list --follow prints existing decisions, then each new one and its 
   child.kill('SIGINT');
   assert.deepEqual(await ended, [0, null]);
   assert.equal(lines().length, 4);
+});
+
+test('ledger list --follow ends when its output cannot be written', async (t) => {
+  const up = await startUpstream(t);
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url } }, tools: TOOLS });
+  const s = await openSession(gw);
+  await s.call('up__pay', { n: 1 });
+  for (const args of [[], ['--json'], ['--limit', '1']]) {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(BIN, ['ledger', 'list', gw.ledgerFile, '--follow', ...args],
+      { stdio: ['ignore', full, 'pipe'] });
+    closeSync(full);
+    t.after(() => child.kill('SIGKILL'));
+    const [said, how] = await Promise.all([all(child.stderr), once(child, 'exit')]);
+    assert.deepEqual(how, [4, null], said);
+    assert.match(said, /standard output cannot be written/);
+  }
 });
