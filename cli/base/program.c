@@ -6,6 +6,7 @@
 #include "cli/base/help.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -300,5 +301,7 @@ writ_program_main(const struct writ_program *program, int argc, char **argv)
     if (!hold_standard_streams()) { /* standard error may be closed too */
         return WRIT_EXIT_ENVIRONMENT;
     }
+    /* a file that may not grow is a failed write, which the command reports and cleans up after */
+    (void)signal(SIGXFSZ, SIG_IGN);
     return (int)run_program(program, argc - named, (const char *const *)argv + named);
 }

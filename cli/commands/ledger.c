@@ -15,7 +15,6 @@
 #include "store/sql/sql_uri.h"
 #include "store/trusted/keydir.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #define LINE_MAX ((size_t)4 << 20) /* bytes of one answer */
@@ -307,7 +306,6 @@ backup(const struct writ_cli *cli, struct writ_verify_report *ret, struct writ_e
     uint8_t tail[WRIT_LEDGER_TAIL_KEY];
     writ_result result;
 
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
     WRIT_TRY(read_keys(cli, tail, &backup.tail_key, &ring, err));
     backup.ring = ring;
     result = writ_backup_make(&backup, ret, err);
@@ -371,7 +369,6 @@ copy(const struct writ_cli *cli, struct writ_copy_report *ret, struct writ_err *
     struct writ_view keys = writ_cli_get(cli, "keys");
     writ_result result;
 
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
     if (keys.ptr != NULL) {
         WRIT_TRY(writ_keydir_list(keys.ptr, &ring, err));
         copy.ring = ring;

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -82,7 +81,6 @@ take(int fd, const char *path, struct writ_log_file **ret, struct writ_err *err)
         writ_free(file);
         WRIT_FAIL(err, WRIT_E_NOMEM, "no memory");
     }
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not a signal */
     *ret = file;
     return WRIT_DONE;
 }

@@ -739,7 +739,6 @@ writ_serve_run(const struct writ_serve_options *options, struct writ_err *err)
     allow_descriptors();
     serve->options = options;
     writ_end_signals_block(&serve->signals); /* keeps (1) */
-    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a failed write, not the end */
     serve->ledger_was = WRIT_LEDGER_READY;
     r = open_all(serve, err);
     if (writ_is_ok(r)) {

@@ -133,4 +133,10 @@ test('a command that cannot write its output fails', () => {
   closeSync(full);
   assert.equal(run.code, 4);
   assert.equal(spawnSync('sh', ['-c', 'exec "$0" --help >&-', BIN]).status, 4); // a closed descriptor is an error
+  const folder = mkdtempSync(join(tmpdir(), 'writ-cli-'));
+  const limited = spawnSync('sh', ['-c', 'ulimit -f 0; exec "$0" --help >"$1"', BIN, join(folder, 'out')],
+    { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  assert.deepEqual([limited.status, limited.signal], [4, null]); // a limit of file sizes too, not a signal
+  assert.match(limited.stderr, /standard output cannot be written/);
 });

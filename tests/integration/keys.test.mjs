@@ -260,6 +260,24 @@ test('a revoked key does not vouch for later rotations', () => {
   assert.deepEqual(jwks(dir).keys.map((key) => key.kid), [b]);
 });
 
+test('a file that may not grow fails the command, and no half-written key is left', () => {
+  const dir = fresh();
+  json('new', dir);
+  const before = readdirSync(dir).sort();
+  const index = readFileSync(join(dir, 'keys.json'), 'utf8');
+  const run = spawnSync('sh', ['-c', 'ulimit -f 0; exec "$0" "$@"', BIN, 'keys', 'rotate', '--dir', dir],
+    { encoding: 'utf8' });
+  assert.deepEqual([run.status, run.signal], [4, null], run.stderr);
+  assert.match(run.stderr, /\.pem: cannot write: File too large/);
+  assert.deepEqual(readdirSync(dir).sort(), before);
+  assert.equal(readFileSync(join(dir, 'keys.json'), 'utf8'), index);
+  for (const left of ['x.pem.new', 'y.jwk.new'])
+    writeFileSync(join(dir, left), 'of a change that was killed', { mode: 0o600 });
+  writeFileSync(join(dir, 'mark.key.new'), 'of the gateway', { mode: 0o600 });
+  assert.equal(keys('rotate', dir).code, 0);
+  assert.deepEqual(readdirSync(dir).filter((name) => name.endsWith('.new')), ['mark.key.new']);
+});
+
 test('trust takes the public keys of another gateway, and their later states', () => {
   const [own, other] = [fresh(), fresh()];
   const mine = json('new', own);

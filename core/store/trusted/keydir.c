@@ -5,6 +5,7 @@
  * (3) keys.json never names a key whose private half is kept and not durable yet. */
 #include "store/trusted/keydir.h"
 
+#include "base/folder.h"
 #include "store/trusted/trusted.h"
 
 #include <errno.h>
@@ -17,7 +18,9 @@
 #include <unistd.h>
 
 #define INDEX_NAME    "keys.json"
-#define NAME_MAX_LEN  64 /* of a file in the directory: a thumbprint and a suffix */
+#define NAME_MAX_LEN  64   /* of a file in the directory: a thumbprint and a suffix */
+#define SWEEP_MOST    4096 /* files that one change removes at most */
+#define SWEEP_ARENA   ((size_t)1 << 20)
 #define LOCK_TRIES    50
 #define LOCK_PAUSE_NS 20000000L
 
@@ -207,6 +210,28 @@ make_dir(const char *path, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* New private keys of a change that was cut short: unused, and could only be stolen. The directory
+ * is locked, so no other change is writing them. What cannot be removed now stays for the next one.
+ */
+static void
+sweep(const char *path, int fd)
+{
+    static const char *const suffixes[] = {".pem" WRIT_TRUSTED_NEW, ".jwk" WRIT_TRUSTED_NEW};
+    writ_auto_arena arena = writ_arena_new(SWEEP_ARENA);
+    struct writ_view *names = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; arena != NULL && i < sizeof suffixes / sizeof *suffixes; i++) {
+        if (!writ_is_ok(
+                writ_folder_names(path, suffixes[i], SWEEP_MOST, arena, &names, &n, NULL))) {
+            continue;
+        }
+        for (size_t at = 0; at < n; at++) {
+            (void)unlinkat(fd, names[at].ptr, 0);
+        }
+    }
+}
+
 WRIT_RESULT
 writ_keydir_open(const char *path, bool create, struct writ_keydir **ret, struct writ_err *err)
 {
@@ -222,6 +247,7 @@ writ_keydir_open(const char *path, bool create, struct writ_keydir **ret, struct
     }
     WRIT_TRY(writ_trusted_dir(path, &dir->fd, err));
     WRIT_TRY(lock_dir(dir->fd, LOCK_EX, err));
+    sweep(path, dir->fd);
     result = load(dir->fd, true, &dir->ring, err);
     if (result.code == WRIT_E_ABSENT && create &&
         faccessat(dir->fd, INDEX_NAME, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) {

@@ -9,7 +9,8 @@
  * private key is not even readable by them; nothing is a symbolic link. Every load refuses anything
  * else and names it. Changes are whole or not at all: new private keys first, then keys.json
  * (written beside, synced, renamed, directory synced), then the private keys that are no longer
- * needed are removed. One process changes it at a time: the directory is locked (flock) while open
+ * needed are removed. The next change removes the half-written private keys (<kid>.pem.new) of one
+ * that was cut short. One process changes it at a time: the directory is locked (flock) while open
  * for change.
  *
  * All functions block on the disk. A struct writ_keydir belongs to one thread. */

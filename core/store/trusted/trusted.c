@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NEW_SUFFIX   ".new"
 #define PATH_MAX_LEN 4096
 
 void
@@ -192,10 +191,10 @@ writ_trusted_write(
     int dir, const char *name, mode_t mode, struct writ_view bytes, struct writ_err *err)
 {
     WRIT_AUTO(int, writ_trusted_close) fd = -1;
-    writ_auto_buf beside = writ_buf_make(WRIT_TRUSTED_NAME_MAX + sizeof NEW_SUFFIX);
+    writ_auto_buf beside = writ_buf_make(WRIT_TRUSTED_NAME_MAX + sizeof WRIT_TRUSTED_NEW);
     writ_result result;
 
-    writ_buf_fmt(&beside, "%s" NEW_SUFFIX, name);
+    writ_buf_fmt(&beside, "%s" WRIT_TRUSTED_NEW, name);
     writ_buf_byte(&beside, '\0');
     WRIT_TRY(writ_buf_check(&beside, err));
     (void)unlinkat(dir, beside.ptr, 0); /* left by a change that was cut short */

@@ -12,6 +12,9 @@
 
 #define WRIT_TRUSTED_NAME_MAX 255 /* bytes of a file's name in its directory */
 
+/** Follows the name of a file while it is written. */
+#define WRIT_TRUSTED_NEW ".new"
+
 /** Mode bits that a file must not have: write access for others, or any access for others. */
 #define WRIT_TRUSTED_UNWRITABLE (S_IWGRP | S_IWOTH)
 #define WRIT_TRUSTED_PRIVATE    (S_IRWXG | S_IRWXO)
