@@ -367,7 +367,7 @@ run_revoke(const struct writ_cli *cli, struct writ_err *err)
     const struct writ_keyring_key *key;
 
     WRIT_TRY(since_of(cli, now_us, &since_us, err));
-    WRIT_TRY(writ_keydir_open(path_of(cli), false, &dir, err));
+    WRIT_TRY(writ_keydir_open_lost(path_of(cli), kid, &dir, err));
     key = find_kid(writ_keydir_ring(dir), kid);
     if (key != NULL && key->state == WRIT_KEY_STATE_ACTIVE && key->wrap != NULL) {
         WRIT_TRY(add_wrap(cli, writ_keydir_ring(dir), err)); /* the key is verifying from here on */

@@ -260,6 +260,38 @@ test('a revoked key does not vouch for later rotations', () => {
   assert.deepEqual(jwks(dir).keys.map((key) => key.kid), [b]);
 });
 
+test('a lost private key is named, and can be restored or revoked', () => {
+  const dir = fresh();
+  const made = json('new', dir);
+  for (const kid of [made.kid, made.ledger.kid]) {
+    const kept = readFileSync(join(dir, `${kid}.pem`));
+    rmSync(join(dir, `${kid}.pem`));
+    for (const [command, ...args] of [['rotate'], ['new', '--purpose', 'contents']]) {
+      const run = keys(command, dir, ...args);
+      assert.equal(run.code, 3);
+      assert.ok(run.err.includes(`${kid}.pem is missing. Restore it from a backup, or replace its key with: ` +
+        `writ keys revoke --dir ${dir} --kid ${kid}`), run.err);
+      assert.doesNotMatch(run.err, /Make the keys/);
+    }
+    writeFileSync(join(dir, `${kid}.pem`), kept, { mode: 0o600 });
+    assert.equal(keys('list', dir).code, 0);
+    rmSync(join(dir, `${kid}.pem`));
+    const revoked = json('revoke', dir, '--kid', kid);
+    assert.deepEqual([revoked.kid, revoked.state], [kid, 'revoked']);
+    assert.equal(keys('rotate', dir).code, 0); // every private key is there again
+  }
+  const contents = json('new', dir, '--purpose', 'contents');
+  rmSync(join(dir, `${contents.kid}.jwk`));
+  assert.equal(keys('rotate', dir).code, 3);
+  assert.equal(json('revoke', dir, '--kid', contents.kid).state, 'revoked');
+  assert.equal(keys('rotate', dir).code, 0);
+  // only the key that is revoked may be missing
+  const [one, two] = pems(dir);
+  rmSync(join(dir, one));
+  assert.equal(keys('revoke', dir, '--kid', two.replace('.pem', '')).code, 3);
+  assert.equal(existsSync(join(dir, two)), true);
+});
+
 test('a file that may not grow fails the command, and no half-written key is left', () => {
   const dir = fresh();
   json('new', dir);

@@ -92,9 +92,21 @@ adopt_wrap(struct writ_keyring *ring, const struct writ_keyring_key *key, const 
     return WRIT_DONE;
 }
 
+/* A new key would not be this one: what is lost is named, and what can be done about it. */
 static WRIT_RESULT
-load_private(
-    int dir, struct writ_keyring *ring, const struct writ_keyring_key *key, struct writ_err *err)
+fail_missing(
+    const char *path, const struct writ_keyring_key *key, const char *name, struct writ_err *err)
+{
+    WRIT_FAIL(err, WRIT_E_ABSENT,
+        "%s is missing. Restore it from a backup, or replace its key with: writ keys revoke --dir "
+        "%s --kid " WRIT_VIEW_FMT,
+        name, path, WRIT_VIEW_ARG(writ_keyring_kid(key)));
+}
+
+/* WRIT_E_ABSENT: only when the file is missing. */
+static WRIT_RESULT
+load_private(const char *path, int dir, struct writ_keyring *ring,
+    const struct writ_keyring_key *key, struct writ_err *err)
 {
     WRIT_AUTO(struct writ_buf, writ_buf_wipe_secret) pem = writ_buf_make(WRIT_SIGNER_PEM_MAX);
     WRIT_AUTO(struct writ_signer *, signer_freep) signer = NULL;
@@ -104,7 +116,11 @@ load_private(
 
     private_name(key, &name);
     WRIT_TRY(writ_buf_check(&name, err));
-    WRIT_TRY(writ_trusted_read(dir, name.ptr, WRIT_TRUSTED_PRIVATE, &pem, err));
+    result = writ_trusted_read(dir, name.ptr, WRIT_TRUSTED_PRIVATE, &pem, err);
+    if (result.code == WRIT_E_ABSENT) {
+        return fail_missing(path, key, name.ptr, err);
+    }
+    WRIT_TRY(result);
     if (key->wrap != NULL) {
         return adopt_wrap(ring, key, name.ptr, writ_buf_view(&pem), err);
     }
@@ -135,39 +151,42 @@ load_index(int dir, struct writ_keyring **ret, struct writ_err *err)
     return WRIT_DONE;
 }
 
+/* `path` is for errors. `lost`: the private half of this key may be missing; empty: of none. */
 static WRIT_RESULT
-load(int dir, bool secrets, struct writ_keyring **ret, struct writ_err *err)
+load(const char *path, int dir, bool secrets, struct writ_view lost, struct writ_keyring **ret,
+    struct writ_err *err)
 {
     writ_auto_keyring ring = NULL;
 
     WRIT_TRY(load_index(dir, &ring, err));
     for (size_t i = 0; secrets && i < writ_keyring_count(ring); i++) {
         const struct writ_keyring_key *key = writ_keyring_key(ring, i);
+        writ_result result = WRIT_DONE;
+
         if (writ_keyring_keeps_secret(key)) {
-            WRIT_TRY(load_private(dir, ring, key, err));
+            result = load_private(path, dir, ring, key, err);
+        }
+        if (result.code != WRIT_E_ABSENT || !writ_view_equal(writ_keyring_kid(key), lost)) {
+            WRIT_TRY(result);
         }
     }
     *ret = WRIT_TAKE(ring);
     return WRIT_DONE;
 }
 
-static WRIT_RESULT
-open_and_load(const char *path, bool secrets, struct writ_keyring **ret, struct writ_err *err)
+static bool
+has_no_index(int dir)
 {
-    WRIT_AUTO(int, writ_trusted_close) fd = -1;
-
-    WRIT_TRY(writ_trusted_dir(path, &fd, err));
-    WRIT_TRY(lock_dir(fd, LOCK_SH, err));
-    return writ_fail_in(err, load(fd, secrets, ret, err), path);
+    return faccessat(dir, INDEX_NAME, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
 }
 
 /* Adds the command that makes keys to the error for a directory without keys. */
 static WRIT_RESULT
-with_hint(writ_result result, const char *path, struct writ_err *err)
+with_hint(writ_result result, bool no_keys, const char *path, struct writ_err *err)
 {
     struct writ_err why = {0};
 
-    if (result.code == WRIT_E_ABSENT && err != NULL) {
+    if (result.code == WRIT_E_ABSENT && no_keys && err != NULL) {
         why = *err;
         return writ_fail(
             err, result.code, "%s. Make the keys with: writ keys new --dir %s", why.text, path);
@@ -175,16 +194,28 @@ with_hint(writ_result result, const char *path, struct writ_err *err)
     return result;
 }
 
+static WRIT_RESULT
+open_and_load(const char *path, bool secrets, struct writ_keyring **ret, struct writ_err *err)
+{
+    WRIT_AUTO(int, writ_trusted_close) fd = -1;
+    writ_result result;
+
+    WRIT_TRY(with_hint(writ_trusted_dir(path, &fd, err), true, path, err));
+    WRIT_TRY(lock_dir(fd, LOCK_SH, err));
+    result = writ_fail_in(err, load(path, fd, secrets, writ_view(NULL, 0), ret, err), path);
+    return with_hint(result, has_no_index(fd), path, err);
+}
+
 WRIT_RESULT
 writ_keydir_load(const char *path, struct writ_keyring **ret, struct writ_err *err)
 {
-    return with_hint(open_and_load(path, true, ret, err), path, err);
+    return open_and_load(path, true, ret, err);
 }
 
 WRIT_RESULT
 writ_keydir_list(const char *path, struct writ_keyring **ret, struct writ_err *err)
 {
-    return with_hint(open_and_load(path, false, ret, err), path, err);
+    return open_and_load(path, false, ret, err);
 }
 
 /* ---- changing */
@@ -232,8 +263,9 @@ sweep(const char *path, int fd)
     }
 }
 
-WRIT_RESULT
-writ_keydir_open(const char *path, bool create, struct writ_keydir **ret, struct writ_err *err)
+static WRIT_RESULT
+open_dir(const char *path, bool create, struct writ_view lost, struct writ_keydir **ret,
+    struct writ_err *err)
 {
     WRIT_AUTO(struct writ_keydir *, dir_freep) dir = writ_alloc(sizeof(*dir));
     writ_result result;
@@ -248,14 +280,26 @@ writ_keydir_open(const char *path, bool create, struct writ_keydir **ret, struct
     WRIT_TRY(writ_trusted_dir(path, &dir->fd, err));
     WRIT_TRY(lock_dir(dir->fd, LOCK_EX, err));
     sweep(path, dir->fd);
-    result = load(dir->fd, true, &dir->ring, err);
-    if (result.code == WRIT_E_ABSENT && create &&
-        faccessat(dir->fd, INDEX_NAME, F_OK, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) {
+    result = load(path, dir->fd, true, lost, &dir->ring, err);
+    if (result.code == WRIT_E_ABSENT && create && has_no_index(dir->fd)) {
         result = writ_keyring_new(&dir->ring, err);
     }
     WRIT_TRY(writ_fail_in(err, result, path));
     *ret = WRIT_TAKE(dir);
     return WRIT_DONE;
+}
+
+WRIT_RESULT
+writ_keydir_open(const char *path, bool create, struct writ_keydir **ret, struct writ_err *err)
+{
+    return open_dir(path, create, writ_view(NULL, 0), ret, err);
+}
+
+WRIT_RESULT
+writ_keydir_open_lost(
+    const char *path, struct writ_view kid, struct writ_keydir **ret, struct writ_err *err)
+{
+    return open_dir(path, false, kid, ret, err);
 }
 
 struct writ_keyring *

@@ -44,6 +44,11 @@ struct writ_keydir;
 WRIT_RESULT writ_keydir_open(
     const char *path, bool create, struct writ_keydir **ret, struct writ_err *err);
 
+/** As writ_keydir_open without `create`, also when the private half of the key `kid` is missing, so
+ * that it can be revoked. Save only after that. */
+WRIT_RESULT writ_keydir_open_lost(
+    const char *path, struct writ_view kid, struct writ_keydir **ret, struct writ_err *err);
+
 /** The ring to change. Borrowed until close. */
 struct writ_keyring *writ_keydir_ring(struct writ_keydir *dir);
 
