@@ -381,7 +381,7 @@ writ_command_help(const struct writ_cli *cli)
     if (shell.ptr != NULL) {
         writ_result result = writ_completion(&text, cli->program, shell, &err);
         if (!writ_is_ok(result)) {
-            return writ_cli_fail(cli, result, &err);
+            return writ_cli_usage(cli, "%s", err.text);
         }
     } else if (command != NULL && writ_cli_has(cli, "manual")) {
         writ_help_page(&text, cli->program, command);

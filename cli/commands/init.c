@@ -334,6 +334,13 @@ check_words(const struct writ_cli *cli)
         !writ_cli_has(cli, "file")) {
         return "pass the URL or the command of a tool server, --from, or --client";
     }
+    if (from && writ_cli_has(cli, "file")) {
+        return "--from names the client's file: leave --file out";
+    }
+    if ((undo || writ_cli_has(cli, "apply")) && !from && !writ_cli_has(cli, "client") &&
+        !writ_cli_has(cli, "file")) {
+        return "--apply and --undo: name the client with --client";
+    }
     if (writ_cli_has(cli, "skip") && !from) {
         return "--skip is only for servers of --from";
     }
@@ -355,6 +362,9 @@ writ_command_init(const struct writ_cli *cli)
 
     if (fault != NULL) {
         return writ_cli_usage(cli, "%s", fault);
+    }
+    if (!writ_init_client_is_named(cli)) {
+        return WRIT_EXIT_USAGE;
     }
     if (arena == NULL || init == NULL) {
         return writ_cli_fail(cli, writ_fail(&err, WRIT_E_NOMEM, "no memory to begin"), &err);

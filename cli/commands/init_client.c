@@ -26,23 +26,19 @@ no_memory(struct writ_err *err)
 
 /* ---- options */
 
-static WRIT_RESULT
-find_row(struct writ_init *init, struct writ_err *err)
+bool
+writ_init_client_is_named(const struct writ_cli *cli)
 {
-    struct writ_view name = writ_cli_get(init->cli, "client");
+    struct writ_view name = writ_cli_get(cli, "client");
     writ_auto_buf known = writ_buf_make(CLIENTS_MAX);
 
-    if (name.ptr == NULL) {
-        init->client.row = writ_client_of_path(init->client.path);
-        return WRIT_DONE;
+    if (name.ptr == NULL || writ_client_find(name) != NULL) {
+        return true;
     }
-    init->client.row = writ_client_find(name);
-    if (init->client.row == NULL) {
-        writ_client_put_names(&known);
-        WRIT_FAIL(err, WRIT_E_INVALID, "--client: give one of " WRIT_VIEW_FMT,
-            WRIT_VIEW_ARG(writ_buf_view(&known)));
-    }
-    return WRIT_DONE;
+    writ_client_put_names(&known);
+    (void)writ_cli_usage(
+        cli, "--client: give one of " WRIT_VIEW_FMT, WRIT_VIEW_ARG(writ_buf_view(&known)));
+    return false;
 }
 
 /* The file of --from, of --file, or the user's own. */
@@ -51,21 +47,13 @@ find_path(struct writ_init *init, struct writ_err *err)
 {
     struct writ_init_client *client = &init->client;
     struct writ_view file = writ_cli_get(init->cli, "file"), from = writ_cli_get(init->cli, "from");
+    struct writ_view name = writ_cli_get(init->cli, "client");
     bool writes = writ_cli_has(init->cli, "apply") || writ_cli_has(init->cli, "undo");
     writ_result result;
 
-    if (file.ptr != NULL && from.ptr != NULL) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "--from names the client's file: leave --file out");
-    }
     client->path = from.ptr != NULL ? from : file;
-    WRIT_TRY(find_row(init, err));
-    if (client->path.len > 0) {
-        return WRIT_DONE;
-    }
-    if (client->row == NULL) {
-        if (writes) {
-            WRIT_FAIL(err, WRIT_E_INVALID, "--apply and --undo: name the client with --client");
-        }
+    client->row = name.ptr != NULL ? writ_client_find(name) : writ_client_of_path(client->path);
+    if (client->path.len > 0 || client->row == NULL) {
         return WRIT_DONE;
     }
     result = writ_client_place_find(client->row, init->arena, &client->path, writes ? err : NULL);

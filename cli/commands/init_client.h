@@ -5,12 +5,14 @@
 #include "cli/commands/client_undo.h"
 #include "cli/commands/init_parts.h"
 
+/** Whether --client, if given, names a known client; a mistake of use is reported. */
+bool writ_init_client_is_named(const struct writ_cli *cli);
+
 /**
  * Reads --client, --file and --apply, after --from; opens the file when it is to be written, so
  * that nothing is made for a file that cannot be.
  *
  * @return WRIT_OK
- *         WRIT_E_INVALID  an unknown client, or options that do not go together
  *         as writ_client_place_find, writ_client_place_open
  */
 WRIT_RESULT writ_init_client_read(struct writ_init *init, struct writ_err *err);

@@ -346,15 +346,12 @@ run_trust(const struct writ_cli *cli, struct writ_err *err)
 }
 
 /* --since; now without it. */
-static WRIT_RESULT
-since_of(const struct writ_cli *cli, int64_t now_us, int64_t *ret, struct writ_err *err)
+static bool
+since_of(const struct writ_cli *cli, int64_t now_us, int64_t *ret)
 {
     *ret = now_us;
-    if (writ_cli_has(cli, "since") &&
-        !writ_is_ok(writ_time_read(writ_cli_get(cli, "since"), ret))) {
-        WRIT_FAIL(err, WRIT_E_INVALID, "--since is not a time of RFC 3339");
-    }
-    return WRIT_DONE;
+    return !writ_cli_has(cli, "since") ||
+           writ_is_ok(writ_time_read(writ_cli_get(cli, "since"), ret));
 }
 
 static WRIT_RESULT
@@ -366,7 +363,7 @@ run_revoke(const struct writ_cli *cli, struct writ_err *err)
     struct writ_view kid = writ_cli_get(cli, "kid");
     const struct writ_keyring_key *key;
 
-    WRIT_TRY(since_of(cli, now_us, &since_us, err));
+    WRIT_INVARIANT(since_of(cli, now_us, &since_us)); /* checked before */
     WRIT_TRY(writ_keydir_open_lost(path_of(cli), kid, &dir, err));
     key = find_kid(writ_keydir_ring(dir), kid);
     if (key != NULL && key->state == WRIT_KEY_STATE_ACTIVE && key->wrap != NULL) {
@@ -431,6 +428,11 @@ writ_command_keys_trust(const struct writ_cli *cli)
 enum writ_exit
 writ_command_keys_revoke(const struct writ_cli *cli)
 {
+    int64_t since_us;
+
+    if (!since_of(cli, 0, &since_us)) {
+        return writ_cli_usage(cli, "--since must be a time such as 2026-06-25T05:00:00Z");
+    }
     return writ_cli_do(cli, run_revoke);
 }
 
