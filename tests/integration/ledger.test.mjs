@@ -198,3 +198,21 @@ test('an invalid plain record is reported with all faults and not passed on', ()
   assert.match(run.stderr, /\/intent_digest does not recompute/);
   assert.equal(records('ours', 'no JSON').status, 3);
 });
+
+test('a reader who cannot write to the folder of a stopped ledger is told what to do',
+  { skip: process.getuid() !== 0 && 'needs two users' }, () => {
+    const closed = mkdtempSync(join(tmpdir(), 'writ-readers-'));
+    const copy = join(closed, 'ledger.db');
+    spawnSync('cp', [path, copy]);
+    chmodSync(copy, 0o644);
+    chmodSync(closed, 0o755);
+    for (const command of [['list', copy], ['verify', copy]]) {
+      const run = spawnSync('setpriv', ['--reuid=65534', '--regid=65534', '--clear-groups', BIN, 'ledger', ...command],
+        { encoding: 'utf8' });
+      assert.equal(run.status, 4, run.stderr);
+      assert.ok(run.stderr.includes(`cannot write to the folder ${closed}/. Read it as the owner`), run.stderr);
+      assert.match(run.stderr, /or read a copy of the ledger in a folder of your own\n$/);
+      assert.doesNotMatch(run.stderr, /readonly database/);
+    }
+    rmSync(closed, { recursive: true });
+  });

@@ -4,6 +4,7 @@
 #include "store/disk/disk.h"
 
 #include "base/id.h"
+#include "base/text.h"
 #include "store/disk/disk_parts.h"
 #include "store/disk/lines.h"
 
@@ -224,6 +225,23 @@ prepare_connection(sqlite3 *db, bool read_only, struct writ_err *err)
     return execute(db, "PRAGMA secure_delete=ON", err); /* contents: deleted bytes become zeros */
 }
 
+/* Even a reader makes files beside a ledger that no process has open: SQLite keeps its locks there.
+ */
+static WRIT_RESULT
+name_folder(const char *path, struct writ_err *err)
+{
+    writ_auto_buf folder = writ_buf_make(WRIT_TEXT_PATH_MAX);
+
+    WRIT_TRY(writ_text_folder(path, &folder, err));
+    writ_buf_byte(&folder, '\0');
+    WRIT_TRY(writ_buf_check(&folder, err));
+    WRIT_FAIL(err, WRIT_E_IO,
+        "no gateway has this ledger open, so a reader makes files beside it, and this user cannot "
+        "write to the folder %s. Read it as the owner of the folder, or read a copy of the ledger "
+        "in a folder of your own",
+        folder.ptr);
+}
+
 WRIT_RESULT
 writ_disk_parts_connect(const char *path, bool read_only, const char *vfs, int64_t busy_us,
     struct writ_sql **ret, struct writ_err *err)
@@ -236,6 +254,9 @@ writ_disk_parts_connect(const char *path, bool read_only, const char *vfs, int64
         result = prepare_connection(db, read_only, err);
     }
     if (!writ_is_ok(result)) {
+        if (read_only && sqlite3_extended_errcode(db) == SQLITE_READONLY_DIRECTORY) {
+            result = name_folder(path, err);
+        }
         (void)sqlite3_close(db);
         return writ_fail_in(err, result, path);
     }
