@@ -1,9 +1,11 @@
 /* The files and folders that a configuration names: they are there, and no other user reads a
  * secret or changes what is trusted. The key directory and the ledger have areas of their own. */
+#include "base/folder.h"
 #include "base/text.h"
 #include "cli/commands/doctor.h"
 #include "gateway/service/anchor.h"
 #include "policy/model/rule.h"
+#include "policy/read/include.h"
 
 #include <errno.h>
 #include <string.h>
@@ -48,7 +50,6 @@ static void
 look_at_upstream(struct writ_doctor *d, const struct writ_upstream_config *upstream)
 {
     struct writ_doctor_place place = writ_doctor_node(d, upstream->node);
-    const struct writ_yaml_source *source = writ_yaml_source(upstream->node);
 
     look_at(d, place, upstream->ca, TRUST);
     look_at(d, place, upstream->directory, 0);
@@ -56,9 +57,36 @@ look_at_upstream(struct writ_doctor *d, const struct writ_upstream_config *upstr
         look_at(d, place, upstream->authorization->file, SECRET);
         look_at(d, place, upstream->authorization->key, SECRET);
     }
-    if (source != NULL) {
-        look_at(d, place, source->file, TRUST);
+}
+
+/* Rules may stand in every included file, and a user who can write to the folder can replace them
+ * and add more. */
+static WRIT_RESULT
+look_at_included(struct writ_doctor *d, struct writ_err *err)
+{
+    struct writ_doctor_place place = writ_doctor_option(d, "/include");
+    struct writ_view folder = d->config->include, *names = NULL;
+    size_t n = 0;
+    writ_result result;
+
+    if (folder.len == 0) {
+        return WRIT_DONE;
     }
+    look_at(d, place, folder, TRUST);
+    result = writ_folder_names(
+        folder.ptr, WRIT_INCLUDE_SUFFIX, WRIT_INCLUDE_FILES_MAX, d->arena, &names, &n, err);
+    if (!writ_is_ok(result)) {
+        return result.code == WRIT_E_NOMEM ? result : WRIT_DONE; /* gone since it was read */
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct writ_buf path = writ_buf_in(d->arena, folder.len + names[i].len + 2);
+
+        writ_buf_fmt(&path, "%s/%s", folder.ptr, names[i].ptr);
+        writ_buf_byte(&path, '\0');
+        WRIT_TRY(writ_buf_check(&path, err));
+        look_at(d, place, writ_view(path.ptr, path.len - 1), TRUST);
+    }
+    return WRIT_DONE;
 }
 
 /* The folder of a file that the gateway makes or replaces. */
@@ -103,7 +131,7 @@ writ_doctor_files(struct writ_doctor *d, struct writ_err *err)
 {
     const struct writ_config *config = d->config;
 
-    (void)err;
+    WRIT_TRY(look_at_included(d, err));
     look_at(d, writ_doctor_path(writ_view_str(d->file)), writ_view_str(d->file), TRUST);
     look_at_tls(d, &config->tls, false);
     look_at_tls(d, &config->admin_tls, true);

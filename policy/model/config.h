@@ -481,6 +481,7 @@ struct writ_config {
     size_t reviews_n;
     struct writ_view engines_folder;          /* NUL-terminated; empty: none */
     const struct writ_engine_config *engines; /* plug-ins that reviews name, by `next` */
+    struct writ_view include;     /* folder of included files, NUL-terminated; empty: none */
     struct writ_views not_agreed; /* names of upstreams and frameworks of included files that are
                                    * not agreed: every call to them is refused */
     const struct writ_detectors *detectors; /* NULL: no own ones */

@@ -229,8 +229,9 @@ read_files(struct including *in)
     if (folder.ptr == NULL) {
         return (writ_result){WRIT_E_NOMEM};
     }
+    in->config->include = folder;
     result = writ_folder_names(
-        folder.ptr, ".yaml", WRIT_INCLUDE_FILES_MAX, in->o->arena, &names, &n, &err);
+        folder.ptr, WRIT_INCLUDE_SUFFIX, WRIT_INCLUDE_FILES_MAX, in->o->arena, &names, &n, &err);
     if (!writ_is_ok(result)) {
         WRIT_OPTION_FAULT(in->o, in->option, "%s", err.text);
         return result.code == WRIT_E_NOMEM ? result : WRIT_DONE;

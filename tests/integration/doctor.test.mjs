@@ -160,6 +160,22 @@ test('missing files, and files that others read or change, are named', async (t)
   assert.ok(missing.every((f) => f.line > 0));
 });
 
+test('an included file, and its folder, that others change are named', async (t) => {
+  const { gw } = await site(t);
+  const tools = gw.config.tools;
+  gw.configure({ ...gw.config, include: 'more', tools: undefined });
+  mkdirSync(gw.path('more'));
+  chmodSync(gw.path('more'), 0o777);
+  for (const name of ['rules.yaml', 'other.yaml'])
+    writeFileSync(gw.path(`more/${name}`), JSON.stringify(name === 'rules.yaml' ? { tools } : {}));
+  chmodSync(gw.path('more/rules.yaml'), 0o666); // rules alone: it defines no upstream
+  const open = await finds(gw, ['file_open']);
+  assert.deepEqual(open.map((f) => f.file).sort(), [gw.path('more'), gw.path('more/rules.yaml')]);
+  chmodSync(gw.path('more'), 0o700);
+  chmodSync(gw.path('more/rules.yaml'), 0o600);
+  await finds(gw, []);
+});
+
 test('a folder of the ledger that cannot be written is named', { skip: process.getuid() !== 0 && 'needs two users' },
   async (t) => {
     const { gw } = await site(t);
