@@ -588,17 +588,51 @@ read_nothing(struct entry *e)
     return true;
 }
 
+/* The node of the file at a place of the value that was read from `root`. */
+static const struct writ_yaml *
+node_at(const struct writ_yaml *root, const struct writ_trail *at)
+{
+    const struct writ_yaml *up = at->up != NULL ? node_at(root, at->up) : NULL;
+
+    if (at->up == NULL) {
+        return root;
+    }
+    WRIT_YAML_EACH(child, up)
+    {
+        if (at->name.ptr != NULL ? writ_view_equal(child->key, at->name)
+                                 : child->index == at->index) {
+            return child;
+        }
+    }
+    return root;
+}
+
+static void
+fault_keyword(void *to, const struct writ_trail *at)
+{
+    const struct entry *e = to;
+    const char *names[WRIT_JSONSCHEMA_NAMES_MAX];
+    size_t n = writ_jsonschema_names(names);
+    const char *nearest = writ_option_nearest(at->name, names, n);
+
+    WRIT_OPTION_FAULT(e->m->o, node_at(e->raw.value, at), "unknown keyword of JSON Schema%s%s%s",
+        nearest != NULL ? "; did you mean \"" : ". Remove it, or begin a name of your own with x-",
+        nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
+}
+
 static void
 free_schema(void *schema)
 {
     writ_jsonschema_free(schema);
 }
 
-/* Compiled once, with the configuration; freed with its patterns. */
+/* Compiled once, with the configuration; freed with its patterns. A misspelled keyword would
+ * permit what it was meant to refuse, so none passes. */
 static bool
 read_schema(struct entry *e)
 {
     struct writ_options *o = e->m->o;
+    size_t errors = o->findings->errors;
     const struct writ_json *value = writ_value_read(o, e->raw.value);
     struct writ_pattern_list *keep = writ_option_memory(o, 1, sizeof *keep);
     struct writ_jsonschema *schema = NULL;
@@ -617,9 +651,10 @@ read_schema(struct entry *e)
     *keep = (struct writ_pattern_list){
         .other = schema, .release = free_schema, .next = *e->m->patterns};
     *e->m->patterns = keep;
+    writ_jsonschema_unknown(schema, fault_keyword, e);
     e->c->value.schema = schema;
     writ_buf_str(e->accepted, "a value that is valid under the JSON Schema of the policy");
-    return true;
+    return o->findings->errors == errors;
 }
 
 static bool

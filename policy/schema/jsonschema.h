@@ -4,7 +4,8 @@
  * Nothing is fetched: a `$ref` leads to a place in the schema itself, or the schema is refused. The
  * keywords are those of the core, applicator, unevaluated and validation vocabularies; `format` is
  * an annotation, or an assertion where that is asked for. A pattern of ECMA-262 that PCRE2 reads
- * differently is refused (model/ecma.h). Keywords that are unknown are annotations.
+ * differently is refused (model/ecma.h). Unknown members are annotations, as 2020-12 says; a caller
+ * for whom one is a mistake asks for them.
  *
  * A schema whose `$schema` is draft-07 is taken as far as both mean the same; the keywords that
  * changed are refused.
@@ -17,11 +18,13 @@
 #define WRIT_POLICY_JSONSCHEMA_H
 
 #include "evidence/json/json.h"
+#include "policy/model/trail.h"
 
 #define WRIT_JSONSCHEMA_MAX       ((size_t)1 << 20) /* bytes of a schema, as JSON */
 #define WRIT_JSONSCHEMA_RULES_MAX 65536             /* schemas in a schema */
 #define WRIT_JSONSCHEMA_DEPTH_MAX 128     /* of schemas in each other, and of references */
 #define WRIT_JSONSCHEMA_STEPS_MAX 2000000 /* of one check */
+#define WRIT_JSONSCHEMA_NAMES_MAX 64      /* keywords and annotations */
 
 struct writ_jsonschema;
 
@@ -58,6 +61,18 @@ WRIT_RESULT writ_jsonschema_new(const struct writ_json *schema,
 
 /** NULL is permitted. */
 void writ_jsonschema_free(struct writ_jsonschema *schema);
+
+/**
+ * Calls `found` for each member, of the schema and of the schemas in it, whose name is neither in
+ * writ_jsonschema_names nor begins with "x-": a misspelled keyword constrains nothing.
+ *
+ * @param found  `at` is the place of the member, for the call
+ */
+void writ_jsonschema_unknown(const struct writ_jsonschema *schema,
+    void (*found)(void *to, const struct writ_trail *at), void *to);
+
+/** Writes the names of keywords and annotations, in static storage. Returns how many. */
+size_t writ_jsonschema_names(const char *ret[WRIT_JSONSCHEMA_NAMES_MAX]);
 
 /** Checks a value. `ret_fault` (may be NULL) is written for NO. */
 enum writ_jsonschema_answer writ_jsonschema_check(const struct writ_jsonschema *schema,

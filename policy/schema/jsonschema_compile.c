@@ -447,6 +447,15 @@ static const struct {
     {"unevaluatedItems", read_unevaluated_items},
     {"unevaluatedProperties", read_unevaluated_properties}, {"uniqueItems", read_unique}};
 
+/* What 2020-12 defines beside them. None of it limits a value. */
+static const char *const annotations[] = {"$comment", "$id", "$schema", "$vocabulary",
+    "contentEncoding", "contentMediaType", "contentSchema", "default", "deprecated", "description",
+    "examples", "readOnly", "title", "writeOnly"};
+
+#define ANNOTATIONS_N (sizeof annotations / sizeof *annotations)
+#define KEYWORDS_N    (sizeof keywords / sizeof *keywords)
+_Static_assert(ANNOTATIONS_N + KEYWORDS_N <= WRIT_JSONSCHEMA_NAMES_MAX, "room for all names");
+
 /* ---- one schema ---- */
 
 static WRIT_RESULT
@@ -495,7 +504,7 @@ static WRIT_RESULT
 read_keywords(struct reading *r, const struct writ_json *node)
 {
     WRIT_TRY(check_old(r, node));
-    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
+    for (size_t i = 0; i < KEYWORDS_N; i++) {
         r->keyword = keywords[i].name;
         r->value = writ_json_get(node, writ_view_str(r->keyword));
         if (r->value != NULL && counts(r->c->s, node, r->keyword)) {
@@ -731,6 +740,72 @@ writ_jsonschema_new(const struct writ_json *schema, enum writ_jsonschema_formats
     }
     *ret = s;
     return WRIT_DONE;
+}
+
+/* ---- members that are no keywords ---- */
+
+size_t
+writ_jsonschema_names(const char *ret[WRIT_JSONSCHEMA_NAMES_MAX])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < ANNOTATIONS_N; i++) {
+        ret[n++] = annotations[i];
+    }
+    for (size_t i = 0; i < KEYWORDS_N; i++) {
+        ret[n++] = keywords[i].name;
+    }
+    return n;
+}
+
+static bool
+is_known(struct writ_view name)
+{
+    const char *names[WRIT_JSONSCHEMA_NAMES_MAX];
+    size_t n = writ_jsonschema_names(names);
+
+    for (size_t i = 0; i < n; i++) {
+        if (writ_view_is(name, names[i])) {
+            return true;
+        }
+    }
+    return writ_view_has_prefix(name, WRIT_LIT("x-"));
+}
+
+struct seeking {
+    const struct writ_jsonschema *s;
+    void (*found)(void *to, const struct writ_trail *at);
+    void *to;
+};
+
+/* All nodes are visited, because a reference can make a schema of any. */
+static void
+seek(const struct seeking *k, const struct writ_json *node, const struct writ_trail *at)
+{
+    bool is_schema = k->s->rules[node - k->s->root] != NULL;
+    bool is_object = writ_json_type(node) == WRIT_JSON_OBJECT;
+    struct writ_trail down = {.up = at};
+
+    WRIT_JSON_EACH(child, node)
+    {
+        if (is_object) {
+            down.name = writ_json_string(child);
+        }
+        if (is_object && is_schema && !is_known(down.name)) {
+            k->found(k->to, &down);
+        }
+        seek(k, is_object ? writ_json_value(child) : child, &down);
+        down.index++;
+    }
+}
+
+void
+writ_jsonschema_unknown(const struct writ_jsonschema *schema,
+    void (*found)(void *to, const struct writ_trail *at), void *to)
+{
+    static const struct writ_trail root = {.up = NULL};
+
+    seek(&(struct seeking){schema, found, to}, schema->root, &root);
 }
 
 void

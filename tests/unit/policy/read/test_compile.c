@@ -118,6 +118,78 @@ START_TEST(values_of_the_wrong_kind_are_refused)
 }
 END_TEST
 
+START_TEST(compile_of_a_schema_with_an_unknown_keyword_is_refused)
+{
+    static const struct example examples[] = {
+        {"- {arg: a, op: schema, value: {maximun: 50}}",
+            "f:1: /0/value/maximun: unknown keyword of JSON Schema; did you mean \"maximum\"?\n"},
+        {"- arg: a\n"
+         "  op: schema\n"
+         "  value:\n"
+         "    type: object\n"
+         "    propertes: {a: {type: string}}\n"
+         "    additionalPropertys: false\n"
+         "    requierd: [a]\n",
+            "f:5: /0/value/propertes: unknown keyword of JSON Schema; did you mean "
+            "\"properties\"?\n"
+            "f:6: /0/value/additionalPropertys: unknown keyword of JSON Schema; did you mean "
+            "\"additionalProperties\"?\n"
+            "f:7: /0/value/requierd: unknown keyword of JSON Schema; did you mean "
+            "\"required\"?\n"},
+        {"- arg: a\n"
+         "  op: schema\n"
+         "  value:\n"
+         "    anyOf:\n"
+         "      - {type: string}\n"
+         "      - properties:\n"
+         "          maximun: {minimun: 1}\n"
+         "    $defs: {\"a/b\": {Type: string}}\n",
+            "f:7: /0/value/anyOf/1/properties/maximun/minimun: unknown keyword of JSON Schema; "
+            "did you mean \"minimum\"?\n"
+            "f:8: /0/value/$defs/a~1b/Type: unknown keyword of JSON Schema; did you mean "
+            "\"type\"?\n"},
+        {"- {arg: a, op: schema, value: {type: string, nullable: true}}",
+            "f:1: /0/value/nullable: unknown keyword of JSON Schema. Remove it, or begin a "
+            "name of your own with x-\n"},
+        {"- {arg: a, op: schema, value: {$ref: '#/shared/n', shared: {n: {maximun: 1}}}}",
+            "f:1: /0/value/shared: unknown keyword of JSON Schema. Remove it, or begin a "
+            "name of your own with x-\n"
+            "f:1: /0/value/shared/n/maximun: unknown keyword of JSON Schema; did you mean "
+            "\"maximum\"?\n"},
+        {"- {arg: a, op: each, value: {op: schema, value: {lenght: 1}}}",
+            "f:1: /0/value/value/lenght: unknown keyword of JSON Schema. Remove it, or begin a "
+            "name of your own with x-\n"},
+        {"- {arg: a, op: schema, value: {additionalItems: false}}",
+            "f:1: /0/value: is no JSON Schema: /additionalItems: is a keyword of draft-07 that is "
+            "not supported\n"},
+        /* annotations, names of properties, and what is no schema */
+        {"- arg: a\n"
+         "  op: schema\n"
+         "  value:\n"
+         "    $schema: https://json-schema.org/draft/2020-12/schema\n"
+         "    $id: https://example.com/a\n"
+         "    $comment: c\n"
+         "    title: t\n"
+         "    description: d\n"
+         "    default: {maximun: 1}\n"
+         "    examples: [{maximun: 1}]\n"
+         "    deprecated: true\n"
+         "    readOnly: true\n"
+         "    writeOnly: true\n"
+         "    contentEncoding: base64\n"
+         "    contentMediaType: text/plain\n"
+         "    contentSchema: {type: string}\n"
+         "    x-owner: {maximun: ann}\n"
+         "    const: {maximun: 1}\n"
+         "    properties: {maximun: {type: number, format: email}}\n"
+         "    definitions: {maximun: true}\n",
+            ""},
+    };
+
+    check_all(examples, sizeof examples / sizeof examples[0]);
+}
+END_TEST
+
 START_TEST(compile_of_a_doubtful_constraint_warns)
 {
     static const struct example examples[] = {
@@ -249,6 +321,7 @@ START_TEST(compile_without_a_list_gives_an_empty_set)
 END_TEST
 
 WRIT_UNIT_MAIN("compile", compile_of_an_invalid_constraint_is_refused,
-    values_of_the_wrong_kind_are_refused, compile_of_a_doubtful_constraint_warns,
-    compile_describes_the_name_and_accepted_values, constraints_and_arguments_have_maxima,
-    compile_limits_the_depth_and_number_of_each, compile_without_a_list_gives_an_empty_set)
+    values_of_the_wrong_kind_are_refused, compile_of_a_schema_with_an_unknown_keyword_is_refused,
+    compile_of_a_doubtful_constraint_warns, compile_describes_the_name_and_accepted_values,
+    constraints_and_arguments_have_maxima, compile_limits_the_depth_and_number_of_each,
+    compile_without_a_list_gives_an_empty_set)

@@ -188,7 +188,33 @@ START_TEST(formats_are_asserted_where_that_is_asked_for)
 }
 END_TEST
 
+static void
+put_place(void *to, const struct writ_trail *at)
+{
+    struct writ_buf *found = to;
+
+    writ_trail_put(at, found);
+    writ_buf_byte(found, ' ');
+}
+
+/* A schema of a server may have any member: only a caller that asks is told. */
+START_TEST(unknown_names_members_that_are_no_keywords)
+{
+    struct writ_jsonschema *schema =
+        compiled("{\"maximun\":1,\"title\":\"t\",\"allOf\":[true,{\"typ\":\"string\"}],"
+                 "\"properties\":{\"typ\":{\"a/b\":1}},\"enum\":[{\"typ\":1}],"
+                 "\"$ref\":\"#/x-a/n\",\"x-a\":{\"n\":{\"typ\":1},\"m\":{\"typ\":1}}}",
+            WRIT_JSONSCHEMA_FORMATS_ANNOTATE);
+    writ_auto_buf found = writ_buf_make(256);
+
+    writ_jsonschema_unknown(schema, put_place, &found);
+    ck_assert_view(writ_buf_view(&found), "/maximun /allOf/1/typ /properties/typ/a~1b /x-a/n/typ ");
+    ck_assert_int_eq(answer(schema, "{\"typ\":1}", NULL), WRIT_JSONSCHEMA_YES);
+    writ_jsonschema_free(schema);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("jsonschema", fault_names_place_and_keyword, schema_with_a_mistake_is_refused,
     endless_references_have_no_answer, check_ends_after_its_steps,
     numbers_are_compared_as_they_are_written, draft_07_is_taken_where_it_means_the_same,
-    formats_are_asserted_where_that_is_asked_for)
+    formats_are_asserted_where_that_is_asked_for, unknown_names_members_that_are_no_keywords)
