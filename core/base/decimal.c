@@ -278,6 +278,17 @@ writ_decimal_add(
     return settle(sum, ret);
 }
 
+/* The sums are multiples of 10^a->exponent, and their first digit is not before that of the
+ * limit. */
+bool
+writ_decimal_counts(const struct writ_decimal *a, const struct writ_decimal *limit)
+{
+    if (a->coefficient == 0 || limit->coefficient == 0) {
+        return a->coefficient == 0;
+    }
+    return magnitude(limit) - a->exponent < WRIT_DECIMAL_DIGITS;
+}
+
 struct writ_decimal
 writ_decimal_negate(const struct writ_decimal *a)
 {

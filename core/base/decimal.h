@@ -45,6 +45,11 @@ int writ_decimal_compare(const struct writ_decimal *a, const struct writ_decimal
 WRIT_RESULT writ_decimal_add(
     const struct writ_decimal *a, const struct writ_decimal *b, struct writ_decimal *ret);
 
+/** Whether `a` can be counted up to `limit`. Every sum of such amounts that is at most `limit` is
+ * exact: no digit of `a` stands behind the WRIT_DECIMAL_DIGITS that begin with the first digit of
+ * `limit`. Zero counts up to every limit; nothing else counts up to zero. */
+bool writ_decimal_counts(const struct writ_decimal *a, const struct writ_decimal *limit);
+
 /** -a. */
 struct writ_decimal writ_decimal_negate(const struct writ_decimal *a);
 

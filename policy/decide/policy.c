@@ -140,16 +140,24 @@ budget_amount(
 }
 
 static enum writ_reason
+refuse_amount(const struct writ_budget *budget, enum writ_reason reason, struct writ_view accepted,
+    struct writ_verdict *verdict)
+{
+    verdict->argument = budget->pointer;
+    verdict->constraint = budget->arg;
+    verdict->accepted = accepted;
+    return reason;
+}
+
+static enum writ_reason
 reserve(const struct writ_budget *budget, const struct writ_policy_call *call,
     struct writ_reservation *ret, struct writ_verdict *verdict)
 {
     enum writ_reason reason = budget_amount(budget, call->arguments, &ret->amount);
 
     if (reason != WRIT_REASON_POLICY_OK) {
-        verdict->argument = budget->pointer;
-        verdict->constraint = budget->arg;
-        verdict->accepted = WRIT_LIT("a number, not negative, for the budget");
-        return reason;
+        return refuse_amount(
+            budget, reason, WRIT_LIT("a number, not negative, for the budget"), verdict);
     }
     ret->name = budget->name;
     ret->window_us = budget->window_us;
@@ -161,6 +169,12 @@ reserve(const struct writ_budget *budget, const struct writ_policy_call *call,
         verdict->constraint = budget->name;
         verdict->too_small = budget;
         return WRIT_REASON_BUDGET_EXCEEDED;
+    }
+    if (!writ_decimal_counts(&ret->amount, &ret->limit)) {
+        /* the next amount could not be added to it, so one call would use the budget up for all;
+         * the text does not say how many decimals count, because that tells the limit */
+        return refuse_amount(budget, WRIT_REASON_CONSTRAINT_FAILED,
+            WRIT_LIT("a number with fewer decimals, for the budget"), verdict);
     }
     return writ_is_ok(writ_policy_budget_key(budget, call, &ret->key)) ? WRIT_REASON_POLICY_OK
                                                                        : WRIT_REASON_POLICY_ERROR;

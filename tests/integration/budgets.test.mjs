@@ -52,6 +52,23 @@ test('budget list prints limit, use, remainder, release time and owner', async (
   assert.ok(text.includes('unused  0  7  7  -  -  -  -  -'));
 });
 
+test('an amount with more decimals than a budget can count is refused, and uses nothing up', async (t) => {
+  const up = await startUpstream(t);
+  const agents = [bearer('a'), bearer('b')];
+  const gw = await startGateway(t, { agents: agents.map((agent) => agent.entry), upstreams: { up: { http: up.url } },
+    tools: { 'up/pay': rule({ name: 'all', sum: { arg: 'n', max: '10000.00' } }) } });
+  const [a, b] = await Promise.all(agents.map(({ token }) => openSession(gw, { token })));
+  for (const n of [1e-300, 1e-30]) {
+    const refused = await a.call('up__pay', { n });
+    assert.equal(refused.reason, 'constraint_failed', refused.text);
+    assert.equal(refused.refusal.argument, '/n');
+  }
+  assert.ok((await a.call('up__pay', { n: 1e-29 })).said);
+  for (const n of [100.5, 1, 9000]) assert.ok((await b.call('up__pay', { n })).said);
+  const [all] = JSON.parse(writ(['budget', 'list', gw.configFile, '--json']).out).budgets;
+  assert.equal(all.used, '9101.50000000000000000000000000001');
+});
+
 test('budget list returns the amount of a call that did not run, like the gateway', async (t) => {
   const up = await startUpstream(t);
   const gw = await startGateway(t,

@@ -132,7 +132,8 @@ book_one(struct writ_budgets *budgets, const struct writ_reservation *wanted, in
         counter->window = window;
         counter->spent = (struct writ_decimal){0};
     }
-    /* a sum that cannot be kept exactly does not fit either */
+    /* a sum that cannot be kept exactly does not fit either: policy refuses the amounts that could
+     * make one below the limit (writ_decimal_counts), unless a reload has raised the limit */
     if (!writ_is_ok(writ_decimal_add(&counter->spent, &wanted->amount, &spent)) ||
         writ_decimal_compare(&spent, &wanted->limit) > 0) {
         return (writ_result){WRIT_E_MISMATCH};

@@ -196,6 +196,50 @@ START_TEST(decimal_add_is_exact_or_refused)
 }
 END_TEST
 
+/* At the last place that counts, every sum up to the limit is exact; one further, some is not. */
+START_TEST(counts_is_true_of_amounts_with_exact_sums)
+{
+    static const struct {
+        const char *limit, *last, *behind; /* the least amount that counts; a tenth of it */
+    } cases[] = {
+        {"10000.00", "1e-29", "1e-30"},
+        {"9999", "1e-30", "1e-31"},
+        {"0.5", "1e-34", "1e-35"},
+        {"1e-5", "1e-38", "1e-39"},
+        {"1e33", "1", "0.1"},
+        {"1e34", "10", "1"},
+        {"1e400", "1e367", "1e366"},
+        {"1.000000000000000000000000000000001", "1e-33", "1e-34"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct writ_decimal limit = decimal(cases[i].limit), last = decimal(cases[i].last);
+        struct writ_decimal behind = decimal(cases[i].behind), rest, sum;
+        ck_assert(writ_decimal_counts(&last, &limit));
+        ck_assert(!writ_decimal_counts(&behind, &limit));
+        last.negative = true;
+        ck_assert_ok(writ_decimal_add(&limit, &last, &rest)); /* all nines */
+        last.negative = false;
+        ck_assert_ok(writ_decimal_add(&rest, &last, &sum));
+        ck_assert_int_eq(writ_decimal_compare(&sum, &limit), 0);
+        ck_assert_code(writ_decimal_add(&limit, &behind, &sum), WRIT_E_LIMIT);
+    }
+}
+END_TEST
+
+START_TEST(counts_of_zero_is_true_up_to_any_limit)
+{
+    struct writ_decimal zero = decimal("0"), one = decimal("1"), least = decimal("1e-400");
+
+    ck_assert(writ_decimal_counts(&zero, &zero));
+    ck_assert(writ_decimal_counts(&zero, &least));
+    ck_assert(!writ_decimal_counts(&least, &zero));
+    ck_assert(!writ_decimal_counts(&least, &one));
+    ck_assert(writ_decimal_counts(&least, &least));
+    ck_assert(writ_decimal_counts(&one, &least)); /* that it is above the limit is another test */
+}
+END_TEST
+
 START_TEST(integers_are_decimals)
 {
     struct writ_decimal least = writ_decimal_of(INT64_MIN), most = writ_decimal_of(INT64_MAX);
@@ -214,4 +258,5 @@ END_TEST
 WRIT_UNIT_MAIN("decimal", decimal_text_is_the_same_for_every_spelling,
     decimal_read_of_no_json_number_is_refused, limits_hold_on_both_sides,
     decimal_text_has_a_maximum_length, order_is_exact_where_doubles_are_equal,
-    decimal_add_is_exact_or_refused, integers_are_decimals)
+    decimal_add_is_exact_or_refused, counts_is_true_of_amounts_with_exact_sums,
+    counts_of_zero_is_true_up_to_any_limit, integers_are_decimals)

@@ -360,13 +360,33 @@ START_TEST(policy_of_an_amount_beyond_every_budget_is_refused)
         const char *arguments, *reason;
     } cases[] = {{"{\"amount\":100.5}", "policy_ok"}, {"{\"amount\":0}", "policy_ok"},
         {"{\"amount\":100.51}", "budget_exceeded"}, {"{\"amount\":1e300}", "budget_exceeded"},
-        {"{\"amount\":-0.01}", "constraint_failed"},
+        {"{\"amount\":-0.01}", "constraint_failed"}, {"{\"amount\":1e-31}", "policy_ok"},
+        {"{\"amount\":1e-32}", "constraint_failed"}, {"{\"amount\":1e-300}", "constraint_failed"},
         {"{\"amount\":100.5000000000000000000001}", "number_not_exact"}};
     struct writ_config *config = writ_ruling_config(budgeted);
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ck_assert_view(writ_ruling_reason(config, "u/pay", cases[i].arguments), cases[i].reason);
     }
+    writ_config_drop(config);
+}
+END_TEST
+
+/* One such call would make every later sum inexact, which refuses it. The text does not have the
+ * number of decimals, because it tells how large the limit is. */
+START_TEST(policy_of_an_amount_with_too_many_decimals_names_the_argument)
+{
+    writ_auto_arena arena = writ_value_arena();
+    struct writ_config *config = writ_ruling_config(budgeted);
+    struct writ_verdict v;
+
+    writ_ruling_decide_text(config, "u/pay", "{\"amount\":1e-300}", arena, &v);
+    ck_assert_int_eq(v.answer, WRIT_POLICY_DENY);
+    ck_assert_int_eq(v.reason, WRIT_REASON_CONSTRAINT_FAILED);
+    ck_assert_uint_eq(v.reservations_n, 0);
+    ck_assert_view(v.argument, "/amount");
+    ck_assert_view(v.constraint, "amount");
+    ck_assert_view(v.accepted, "a number with fewer decimals, for the budget");
     writ_config_drop(config);
 }
 END_TEST
@@ -455,5 +475,7 @@ WRIT_UNIT_MAIN("policy", policy_of_the_example_decides_each_call, policy_refusal
     policy_without_a_scope_or_target_denies, policy_with_an_overlong_scope_denies,
     policy_takes_the_first_rule_that_matches_the_caller, policy_requires_all_scopes_of_the_rule,
     shadow_reports_the_real_verdict, budgets_become_reservations,
-    policy_of_an_amount_beyond_every_budget_is_refused, policy_with_an_exhausted_arena_denies,
-    policy_probe_is_filled_in, policy_probe_with_an_unfillable_template_is_an_error)
+    policy_of_an_amount_beyond_every_budget_is_refused,
+    policy_of_an_amount_with_too_many_decimals_names_the_argument,
+    policy_with_an_exhausted_arena_denies, policy_probe_is_filled_in,
+    policy_probe_with_an_unfillable_template_is_an_error)
