@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "cli/commands/learn_cases.h"
 #include "evidence/json/write.h"
-#include "policy/propose/proposal_text.h"
+#include "policy/model/quote.h"
 #include "policy/model/path.h"
 #include "policy/model/host.h"
 #include "policy/read/case.h"
@@ -48,7 +48,7 @@ put_call(const struct writ_learn_result *result, struct writ_view arguments, str
     writ_write_raw(&w, arguments);
     writ_write_object_end(&w);
     ret->failed = writ_is_ok(writ_write_end(&w, NULL)) ? ret->failed : WRIT_E_NOMEM;
-    writ_proposal_text_json(ret, writ_buf_view(&call));
+    writ_quote_json(ret, writ_buf_view(&call), WRIT_QUOTE_YAML);
 }
 
 /* Judges it by the proposal; false: it is not as wanted, and no case. */

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "evidence/json/jcs.h"
+#include "policy/model/quote.h"
 #include "policy/model/trail.h"
 #include "policy/propose/proposal_text.h"
 #include "policy/read/place.h"
@@ -254,7 +255,7 @@ put_json(struct writ_buf *ret, const struct writ_buf *json)
         ret->failed = json->failed;
         return;
     }
-    writ_proposal_text_json(ret, writ_view(json->ptr, json->len));
+    writ_quote_json(ret, writ_view(json->ptr, json->len), WRIT_QUOTE_YAML);
 }
 
 static void

@@ -3,8 +3,7 @@
  * number of any YAML. */
 #include "policy/propose/proposal_text.h"
 
-#include "base/hidden.h"
-#include "base/utf8.h"
+#include "policy/model/quote.h"
 
 #define INDENT_RULE   4
 #define CALLS_AN_HOUR 120
@@ -41,35 +40,6 @@ is_plain(struct writ_view text)
     return text.len > 0 && text.len <= 200 && !is_word_of_yaml(text);
 }
 
-static void
-put_point(struct writ_buf *ret, struct writ_view character, uint32_t point)
-{
-    if (writ_hidden_kind(point) == WRIT_HIDDEN_NOT && point < 0xfffe) {
-        writ_buf_put(ret, character);
-    } else if (point <= 0xffff) {
-        writ_buf_fmt(ret, "\\u%04x", (unsigned)point);
-    } else {
-        writ_buf_fmt(ret, "\\U%08x", (unsigned)point);
-    }
-}
-
-/* `quotes`: quotes and backslashes are of the text, and escaped. */
-static void
-put_points(struct writ_buf *ret, struct writ_view text, bool quotes)
-{
-    while (text.len > 0) {
-        uint32_t point = 0xfffd;
-        size_t len = writ_utf8_character(text, &point);
-
-        len = len > 0 ? len : 1;
-        if (quotes && (point == '"' || point == '\\')) {
-            writ_buf_byte(ret, '\\');
-        }
-        put_point(ret, writ_view_sub(text, 0, len), point);
-        text = writ_view_sub(text, len, text.len);
-    }
-}
-
 void
 writ_proposal_text_scalar(struct writ_buf *ret, struct writ_view text)
 {
@@ -77,15 +47,7 @@ writ_proposal_text_scalar(struct writ_buf *ret, struct writ_view text)
         writ_buf_put(ret, text);
         return;
     }
-    writ_buf_byte(ret, '"');
-    put_points(ret, text, true);
-    writ_buf_byte(ret, '"');
-}
-
-void
-writ_proposal_text_json(struct writ_buf *ret, struct writ_view json)
-{
-    put_points(ret, json, false);
+    writ_quote_text(ret, text, WRIT_QUOTE_YAML);
 }
 
 static void

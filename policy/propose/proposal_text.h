@@ -17,10 +17,6 @@ void writ_proposal_text_tools(
 void writ_proposal_text_constraints(
     struct writ_buf *ret, const struct writ_proposal_constraint *list, unsigned indent);
 
-/** Appends JSON, which YAML reads as well, with escapes of YAML for characters that hide
- * (base/hidden.h). One line. UTF-8. */
-void writ_proposal_text_json(struct writ_buf *ret, struct writ_view json);
-
 /** Appends a text as a scalar of YAML that every reader takes for exactly this text: plain where
  * that is safe, else in double quotes with escapes. UTF-8. */
 void writ_proposal_text_scalar(struct writ_buf *ret, struct writ_view text);

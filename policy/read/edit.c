@@ -2,9 +2,9 @@
  * reads the same value; what cannot be written in a few characters is left out. */
 #include "policy/read/edit.h"
 
-#include "base/text.h"
 #include "base/utf8.h"
 #include "evidence/json/jcs.h"
+#include "policy/model/quote.h"
 #include "policy/model/trail.h"
 #include "policy/decide/value.h"
 #include "policy/model/host.h"
@@ -14,15 +14,27 @@
 
 #define POINTER_MAX 8192
 #define ITEM_MAX    65536 /* bytes of a value that is worth writing down */
+#define PARSE_MAX   ((size_t)256 << 20)
 
 /* A change under construction. */
 struct edit {
     struct writ_view text;
-    bool json; /* the file is written as JSON: so are changes */
+    bool json; /* the file is written as JSON, or nearly: so are changes */
+    enum writ_quote quote;
     struct writ_buf *ret;
 };
 
 /* ---- splices */
+
+/* False without memory: the edit is then YAML, and is read again before it is shown. */
+static bool
+is_strict_json(struct writ_view text)
+{
+    writ_auto_arena arena = writ_arena_new(PARSE_MAX);
+    const struct writ_yaml *ignored;
+
+    return arena != NULL && writ_yaml_from_json(text, arena, &ignored);
+}
 
 static struct edit
 edit_of(struct writ_view text, struct writ_buf *ret)
@@ -32,7 +44,10 @@ edit_of(struct writ_view text, struct writ_buf *ret)
     while (at < text.len && writ_view_find(WRIT_LIT(" \t\r\n"), text.ptr[at]) < 4) {
         at++;
     }
-    return (struct edit){.text = text, .json = at < text.len && text.ptr[at] == '{', .ret = ret};
+    return (struct edit){.text = text,
+        .json = at < text.len && text.ptr[at] == '{',
+        .quote = is_strict_json(text) ? WRIT_QUOTE_JSON : WRIT_QUOTE_YAML,
+        .ret = ret};
 }
 
 static writ_result
@@ -84,8 +99,20 @@ put_string(const struct edit *e, struct writ_view text, struct writ_buf *ret)
     if (!e->json && is_plain(text)) {
         writ_buf_put(ret, text);
     } else {
-        writ_text_json(ret, text);
+        writ_quote_text(ret, text, e->quote);
     }
+}
+
+static void
+put_composite(const struct edit *e, const struct writ_json *value, struct writ_buf *ret)
+{
+    writ_auto_buf json = writ_buf_make(ITEM_MAX);
+
+    if (!writ_is_ok(writ_jcs_put(&json, value, NULL))) {
+        ret->failed = WRIT_E_PARSE;
+        return;
+    }
+    writ_quote_json(ret, writ_buf_view(&json), e->quote);
 }
 
 static void
@@ -95,8 +122,8 @@ put_value(const struct edit *e, const struct writ_json *value, struct writ_buf *
         put_string(e, writ_json_string(value), ret);
     } else if (writ_json_type(value) == WRIT_JSON_NUMBER) {
         writ_buf_put(ret, writ_json_text(value));
-    } else if (!writ_is_ok(writ_jcs_put(ret, value, NULL))) {
-        ret->failed = WRIT_E_PARSE;
+    } else {
+        put_composite(e, value, ret);
     }
 }
 
@@ -299,8 +326,8 @@ set_op(struct edit *e, const struct writ_constraint *c, enum writ_op op,
     const struct writ_json *value)
 {
     writ_auto_buf word = writ_buf_make(64), first = writ_buf_make(e->ret->max);
-    struct edit before = {.text = e->text, .json = e->json, .ret = &first};
-    struct edit after = {.json = e->json, .ret = e->ret};
+    struct edit before = {.text = e->text, .json = e->json, .quote = e->quote, .ret = &first};
+    struct edit after = {.json = e->json, .quote = e->quote, .ret = e->ret};
 
     put_string(e, writ_view_str(writ_op_row(op)->word), &word);
     WRIT_TRY(replace(&before, c->node, "/op", writ_buf_view(&word)));

@@ -255,6 +255,39 @@ test('why edits a configuration in JSON as JSON', async (t) => {
   assert.equal((await s.call('up__pay', args)).said, 'ran 1');
 });
 
+test('why_edit_of_characters_that_hide_is_a_text_that_the_file_can_hold', async (t) => {
+  const hidden = ['\u{10ffff}', 'a\u{e0041}b', '\ud83d\ude00', 'a\u202eb\u2028\u0085\u200b\ufeff', '\n"\\\0'];
+  const list = [{ arg: 'v', op: 'in', value: ['a'] }], more = [{ arg: 'v', op: 'eq', value: { a: 1 } }];
+  const files = {
+    block: (up) => YAML(up.url, STYLES.block([['one', list], ['deep', more]])),
+    flow: (up) => YAML(up.url, STYLES.flow([['one', list], ['deep', more]])),
+    json: (up) => JSON.stringify({ listen: '127.0.0.1:0', admin_listen: '127.0.0.1:0', keys: 'keys',
+      store: 'sqlite://ledger.db', agents: [DEV.entry], upstreams: { up: { http: up.url } }, tools: {
+        'up/one': { scope: 's', arguments: list }, 'up/deep': { scope: 's', arguments: more } } }, null, 1),
+  };
+  for (const [style, file] of Object.entries(files)) {
+    const up = await startUpstream(t);
+    const gw = prepare(t, {});
+    mkdirSync(gw.path('p'));
+    gw.configure(file(up));
+    await gw.start();
+    const s = await openSession(gw, { token: DEV.token });
+    for (const text of hidden) {
+      for (const [tool, v] of [['one', text], ['deep', { [text]: [text] }]]) {
+        const { refusal } = await s.call(`up__${tool}`, { v });
+        const { edit } = facts(gw, refusal.decision_id, { v });
+        const said = `${style} ${tool} ${JSON.stringify(text)}\n${edit}`;
+        assert.doesNotMatch(edit, /[^\n\P{C}]|[\u2028\u2029]|\\u\{/u, said);
+        patch(edit);
+        assert.equal(judge(gw, tool, { v }), 'allow', said);
+        if (style === 'json') JSON.parse(readFileSync(gw.configFile, 'utf8'));
+        gw.configure(file(up));
+      }
+    }
+    await gw.stop();
+  }
+});
+
 /** For each op: its value, a call that passes, one that is refused (v of it), and one that the edit must not let pass.
  * Without `refused` no edit is known: no change of the value lets a value of another type pass. */
 const OPS = [
