@@ -61,6 +61,22 @@ load_config(struct run *run, struct writ_err *err)
     return writ_load_file(path.ptr, NULL, &run->config, err);
 }
 
+/* "cases.yaml:3: the first finding"; a finding about the file as a whole has no line. */
+static writ_result
+fail_reading(const struct run *run, const struct writ_findings *findings, writ_result result,
+    struct writ_err *err)
+{
+    const struct writ_finding *first = findings->n > 0 ? &findings->items[0] : NULL;
+    writ_auto_buf line = writ_buf_make(32);
+
+    if (first != NULL && first->line > 0) {
+        writ_buf_fmt(&line, ":%zu", first->line);
+    }
+    return writ_fail(err, result.code, WRIT_VIEW_FMT WRIT_VIEW_FMT ": " WRIT_VIEW_FMT,
+        WRIT_VIEW_ARG(writ_cli_operand(run->cli, 0)), WRIT_VIEW_ARG(writ_buf_view(&line)),
+        WRIT_VIEW_ARG(first != NULL ? first->message : WRIT_LIT("cannot be read")));
+}
+
 static WRIT_RESULT
 load(struct run *run, struct writ_err *err)
 {
@@ -76,13 +92,7 @@ load(struct run *run, struct writ_err *err)
     }
     WRIT_TRY(writ_cli_read(path.ptr, WRIT_CASE_FILE_MAX, &text, err));
     result = writ_case_file(writ_buf_view(&text), run->arena, &findings, &run->file);
-    if (!writ_is_ok(result)) {
-        const struct writ_finding *first = findings.n > 0 ? &findings.items[0] : NULL;
-        return writ_fail(err, result.code, WRIT_VIEW_FMT ":%zu: " WRIT_VIEW_FMT,
-            WRIT_VIEW_ARG(path), first != NULL ? first->line : 0,
-            WRIT_VIEW_ARG(first != NULL ? first->message : WRIT_LIT("cannot be read")));
-    }
-    return load_config(run, err);
+    return writ_is_ok(result) ? load_config(run, err) : fail_reading(run, &findings, result, err);
 }
 
 /* " (constraint_failed, /amount: amount le)" */

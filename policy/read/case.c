@@ -153,16 +153,22 @@ read_case(struct writ_options *o, const struct writ_yaml *node, struct writ_case
     ret->expect = writ_json_get(value, WRIT_LIT("expect"));
     if (ret->call == NULL || ret->expect == NULL) {
         WRIT_OPTION_FAULT(o, node, "a case lacks call or expect");
+    } else if (writ_json_type(ret->expect) == WRIT_JSON_OBJECT && ret->expect->count == 0) {
+        /* it would pass whatever is decided */
+        WRIT_OPTION_FAULT(o, writ_yaml_get(node, WRIT_LIT("expect")),
+            "the case expects nothing: write allow, deny or require_approval, or an object with "
+            "decision, reason, argument, constraint, scope, target or shadow");
     }
 }
 
 static WRIT_RESULT
-read_cases(struct writ_options *o, const struct writ_yaml *node, struct writ_case_file *ret)
+read_cases(struct writ_options *o, const struct writ_yaml *root, struct writ_case_file *ret)
 {
+    const struct writ_yaml *node = writ_yaml_get(root, WRIT_LIT("cases"));
     struct writ_case *cases;
 
     if (node == NULL || node->type != WRIT_YAML_LIST || node->count == 0) {
-        writ_findings_add(o->findings, WRIT_SEVERITY_ERROR, node != NULL ? node->line : 0,
+        writ_findings_add(o->findings, WRIT_SEVERITY_ERROR, node != NULL ? node->line : root->line,
             writ_view(NULL, 0), "the file lacks cases, a list");
         return (writ_result){WRIT_E_INVALID};
     }
@@ -206,7 +212,7 @@ writ_case_file(struct writ_view text, struct writ_arena *arena, struct writ_find
             WRIT_OPTION_FAULT(&o, member, "unknown option; there are config and cases");
         }
     }
-    WRIT_TRY(read_cases(&o, writ_yaml_get(root, WRIT_LIT("cases")), &file));
+    WRIT_TRY(read_cases(&o, root, &file));
     if (findings->errors > 0) {
         return (writ_result){WRIT_E_INVALID};
     }

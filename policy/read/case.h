@@ -14,8 +14,8 @@
  *       - name: half a thousand is enough
  *         call: {agent: dev, tool: pay/transfer, arguments: {amount: 500.01, currency: EUR}}
  *         expect: {decision: deny, reason: constraint_failed, constraint: amount le}
- * expect is `allow`, `deny`, or an object with the values to compare: decision, reason, constraint,
- * scope, target, shadow. */
+ * expect is `allow`, `deny`, `require_approval`, or an object with at least one of the values to
+ * compare: decision, reason, argument, constraint, scope, target, shadow. */
 #ifndef WRIT_POLICY_CASE_H
 #define WRIT_POLICY_CASE_H
 

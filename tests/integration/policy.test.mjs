@@ -436,6 +436,16 @@ test('policy test can be given another configuration', () => {
   assert.equal(writ('policy', 'test', cases, '--config', example).code, 0);
 });
 
+test('policy_test_of_a_case_that_expects_nothing_is_refused_at_its_line', () => {
+  const cases = file('cases.yaml',
+    `config: ${example}\ncases:\n- call: {agent: dev, tool: u/t}\n  expect: {}\n`);
+  const run = writ('policy', 'test', cases);
+  assert.equal(run.code, 3);
+  assert.match(run.err, /cases\.yaml:4: the case expects nothing: write allow, deny or require_approval, or an object/);
+  assert.match(writ('policy', 'test', file('none.yaml', `config: ${example}\n`)).err, /none\.yaml:1: the file lacks cases/);
+  assert.doesNotMatch(writ('policy', 'test', file('empty.yaml', '')).err, /:0:/);
+});
+
 test('policy test refuses an unreadable file', () => {
   for (const text of ['', '[]', 'config: x\n', 'cases: []\n', `config: ${example}\ncases: [{call: {}}]\n`]) {
     assert.equal(writ('policy', 'test', file('cases.yaml', text)).code, 3, text);

@@ -169,7 +169,7 @@ START_TEST(faulty_file_of_cases_is_reported)
     } cases[] = {
         {"cases: [{call: {}, expect: deny}]",
             "f:1: the file lacks config, the name of a configuration\n"},
-        {"config: c", "f: the file lacks cases, a list\n"},
+        {"config: c", "f:1: the file lacks cases, a list\n"},
         {"config: c\ncases: []", "f:2: the file lacks cases, a list\n"},
         {"config: c\ncases: [5]", "f:2: /cases/0: a case is not an object\n"},
         {"config: c\ncases: [{call: {}}]", "f:2: /cases/0: a case lacks call or expect\n"},
@@ -183,7 +183,11 @@ START_TEST(faulty_file_of_cases_is_reported)
         {"config: c\nx: 1\ncases: [{call: {}, expect: deny}]",
             "f:2: /x: unknown option; there are config and cases\n"},
         {"- a", "f:1: the file lacks config, the name of a configuration\n"
-                "f: the file lacks cases, a list\n"},
+                "f:1: the file lacks cases, a list\n"},
+        {"config: c\ncases:\n- call: {}\n  expect: {}",
+            "f:4: /cases/0/expect: the case expects nothing: write allow, deny or "
+            "require_approval, or an object with decision, reason, argument, constraint, scope, "
+            "target or shadow\n"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
