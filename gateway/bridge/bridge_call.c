@@ -216,6 +216,7 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
     struct writ_view type = WRIT_LIT(""), session = WRIT_LIT(""), refused = WRIT_LIT("");
 
     call->status = head->status;
+    writ_bridge_output_hold(call);
     (void)writ_http_response_field(head, "Content-Type", &type);
     (void)writ_http_response_field(head, "Mcp-Session-Id", &session);
     (void)writ_http_response_field(head, WRIT_REFUSAL_FIELD, &refused);

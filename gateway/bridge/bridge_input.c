@@ -20,7 +20,8 @@ may_take(const struct writ_bridge *bridge)
 {
     const struct writ_bridge_call *call;
 
-    if (!bridge->linked || bridge->state == WRIT_BRIDGE_REOPENING || bridge->leaving) {
+    if (!bridge->linked || bridge->state == WRIT_BRIDGE_REOPENING || bridge->leaving ||
+        bridge->paused) {
         return false;
     }
     TAILQ_FOREACH(call, &bridge->calls, link)
@@ -243,7 +244,7 @@ writ_bridge_input_pump(struct writ_bridge *bridge)
         want_input(bridge);
     } else {
         writ_loop_unwatch(&bridge->input);
-        if (!has_lines(bridge)) {
+        if (!has_lines(bridge) && writ_line_output_waits(&bridge->output) == 0) {
             writ_bridge_session_leave(bridge);
         }
     }

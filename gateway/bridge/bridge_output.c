@@ -1,16 +1,15 @@
-/* bridge_output.c - writes whole lines, and waits for the reader of standard output: the client's
- * pipe makes the gateway wait. keeps (4) */
+/* bridge_output.c - writes whole lines. A client that does not take them makes the gateway wait,
+ * and is not read itself. keeps (4) and (5) */
 #include "gateway/bridge/bridge_output.h"
 
 #include "base/log.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #define SAY_MAX 1024
+#define LAST_US 1000000 /* for the client to take its last lines, when the bridge is stopped */
 
 void
 writ_bridge_output_say(const char *fmt, ...)
@@ -36,19 +35,42 @@ writ_bridge_output_give_up(struct writ_bridge *bridge)
     (void)pthread_kill(bridge->waiter, SIGUSR1);
 }
 
-static void
-put_all(struct writ_bridge *bridge, struct writ_view bytes)
-{
-    while (bytes.len > 0) {
-        ssize_t n = write(STDOUT_FILENO, bytes.ptr, bytes.len);
+/* ---- the client's pace ---- */
 
-        if (n < 0 && errno == EAGAIN) { /* a program that shares the pipe made it so */
-            (void)poll(&(struct pollfd){.fd = STDOUT_FILENO, .events = POLLOUT}, 1, -1);
-        } else if (n < 0 && errno != EINTR) {
-            writ_bridge_output_give_up(bridge);
-            return;
+/* keeps (5) */
+static void
+pace(struct writ_bridge *bridge)
+{
+    struct writ_bridge_call *call;
+
+    bridge->paused = bridge->output.full;
+    TAILQ_FOREACH(call, &bridge->calls, link)
+    {
+        if (call->http != NULL && bridge->paused) {
+            writ_bridge_output_hold(call);
+        } else if (call->http != NULL) {
+            writ_http_client_resume(call->http);
         }
-        bytes = writ_view_sub(bytes, n > 0 ? (size_t)n : 0, bytes.len);
+    }
+}
+
+void
+writ_bridge_output_hold(struct writ_bridge_call *call)
+{
+    if (call->bridge->paused && call->kind != WRIT_BRIDGE_LEAVE) { /* it has no line */
+        writ_http_client_pause(call->http);
+    }
+}
+
+void
+writ_bridge_output_changed(struct writ_bridge *bridge)
+{
+    const struct writ_line_output *output = &bridge->output;
+
+    if (output->gone || (bridge->left && writ_line_output_waits(output) == 0)) {
+        writ_bridge_output_give_up(bridge);
+    } else if (output->full != bridge->paused) {
+        pace(bridge);
     }
 }
 
@@ -56,18 +78,43 @@ put_all(struct writ_bridge *bridge, struct writ_view bytes)
 void
 writ_bridge_output_put(struct writ_bridge *bridge, struct writ_view message)
 {
-    writ_auto_buf line = writ_buf_make(message.len + 1);
+    writ_auto_buf line = writ_buf_make(message.len);
 
     writ_buf_put(&line, message);
-    writ_buf_byte(&line, '\n');
     if (!writ_is_ok(writ_buf_check(&line, NULL))) {
         writ_bridge_output_give_up(bridge); /* a line that is lost would be waited for */
         return;
     }
-    for (size_t i = 0; i + 1 < line.len; i++) {
+    for (size_t i = 0; i < line.len; i++) {
         if (line.ptr[i] == '\n' || line.ptr[i] == '\r') {
             line.ptr[i] = ' ';
         }
     }
-    put_all(bridge, writ_buf_view(&line));
+    writ_line_output_put(&bridge->output, writ_buf_view(&line));
+    if (bridge->output.lost) {
+        writ_bridge_output_give_up(bridge);
+    } else if (bridge->output.full && !bridge->paused) {
+        pace(bridge);
+    }
+}
+
+/* ---- the end ---- */
+
+static void
+on_last(struct writ_timer *timer)
+{
+    writ_bridge_output_give_up(timer->ctx);
+}
+
+void
+writ_bridge_output_finish(struct writ_bridge *bridge)
+{
+    if (writ_line_output_waits(&bridge->output) == 0) {
+        writ_bridge_output_give_up(bridge);
+        return;
+    }
+    bridge->left = true;
+    bridge->last_timer = (struct writ_timer){.fn = on_last, .ctx = bridge};
+    writ_loop_timer_set(
+        bridge->loop, &bridge->last_timer, writ_loop_now_us(bridge->loop) + LAST_US);
 }

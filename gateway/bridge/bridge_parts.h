@@ -10,7 +10,9 @@
  * proves nothing, since a tool server's error can have any. (3) The next line is
  * read only when the gateway has taken the last notification or answer, and has answered
  * initialize: the order of a client's lines is kept where it counts. (4) Standard output gets whole
- * messages only, each in one line. */
+ * messages only, each in one line. (5) While the client does not take its lines, neither the
+ * gateway nor the client is read: what waits is bounded, and the loop never waits for the client.
+ */
 #ifndef WRIT_GATEWAY_BRIDGE_PARTS_H
 #define WRIT_GATEWAY_BRIDGE_PARTS_H
 
@@ -18,6 +20,7 @@
 #include "gateway/bridge/bridge_message.h"
 #include "gateway/http/http_client.h"
 #include "gateway/http/sse.h"
+#include "gateway/io/line_output.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -73,7 +76,9 @@ struct writ_bridge {
     struct writ_http_client *client;
     void (*take)(struct writ_bridge_call *call, const struct writ_http_end *end); /* bridge_end.h */
 
-    struct writ_watch input, output;
+    struct writ_watch input;
+    struct writ_line_output output;
+    bool paused;              /* the client does not take its lines */
     struct writ_task reading; /* of a standard input that cannot be watched: a file */
     struct writ_buf pending;  /* read, and not taken yet */
     size_t partial;           /* bytes at its end that are of a line without its end */
@@ -91,6 +96,8 @@ struct writ_bridge {
     struct writ_buf stream_id;
     int64_t pause_us; /* before the stream is opened again */
     bool leaving;
+    bool left; /* the gateway knows; only the client's last lines are waited for */
+    struct writ_timer last_timer;
 
     struct writ_post linking, stopping; /* from the thread that waits */
     bool found;                         /* with linking: the gateway is there */

@@ -9,7 +9,6 @@
 #include "gateway/bridge/bridge_session.h"
 #include "gateway/io/end_signals.h"
 
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -55,17 +54,11 @@ on_stop(struct writ_post *post)
     writ_bridge_session_leave(post->ctx);
 }
 
-/* The reader of standard output has closed it. */
 static void
-on_output(struct writ_watch *watch, uint32_t events)
+on_output(struct writ_line_output *output)
 {
-    struct writ_bridge *bridge = watch->ctx;
-
-    if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
-        writ_loop_unwatch(watch);
-        atomic_store(&bridge->over, true);
-        (void)pthread_kill(bridge->waiter, SIGUSR1);
-    }
+    writ_bridge_output_changed(output->ctx);
+    writ_bridge_input_pump(output->ctx);
 }
 
 static void
@@ -73,9 +66,7 @@ begin(struct writ_post *post)
 {
     struct writ_bridge *bridge = post->ctx;
 
-    /* a file cannot be watched, and has no reader that could leave */
-    WRIT_IGNORE(
-        writ_loop_watch(bridge->loop, &bridge->output, STDOUT_FILENO, 0, on_output, bridge, NULL));
+    writ_line_output_open(&bridge->output, bridge->loop, STDOUT_FILENO, on_output, bridge);
     writ_bridge_input_pump(bridge);
 }
 
@@ -157,6 +148,7 @@ close_bridge(struct writ_bridge *bridge)
     while (!TAILQ_EMPTY(&bridge->calls)) {
         writ_bridge_call_free(TAILQ_FIRST(&bridge->calls));
     }
+    writ_line_output_close(&bridge->output);
     writ_loop_free(bridge->loop);
     writ_buf_wipe(&bridge->pending);
     writ_buf_wipe(&bridge->opening);

@@ -96,8 +96,7 @@ writ_bridge_session_answered(struct writ_bridge_call *call)
         return;
     case WRIT_BRIDGE_LEAVE:
         writ_bridge_call_free(call);
-        atomic_store(&bridge->over, true);
-        (void)pthread_kill(bridge->waiter, SIGUSR1);
+        writ_bridge_output_finish(bridge);
         return;
     case WRIT_BRIDGE_STREAM:
     case WRIT_BRIDGE_RESUMED:
@@ -195,8 +194,7 @@ writ_bridge_session_leave(struct writ_bridge *bridge)
         call = writ_bridge_call_new(bridge, WRIT_BRIDGE_LEAVE, WRIT_LIT(""));
     }
     if (call == NULL) {
-        atomic_store(&bridge->over, true);
-        (void)pthread_kill(bridge->waiter, SIGUSR1);
+        writ_bridge_output_finish(bridge);
         return;
     }
     writ_bridge_call_send(call);

@@ -4,13 +4,16 @@
  * (1) Only `asked` sends a line with a tools/call, with an ask that is ok.
  * (2) Standard output gets only whole lines: those of the server unchanged, and refusals.
  * (3) The server is started once: its state about the client ends with it.
- * (4) An answer to a question of the guard's own never reaches the client. */
+ * (4) An answer to a question of the guard's own never reaches the client.
+ * (5) While the client does not take its lines, neither the server nor the client is read: what
+ *     waits is bounded. Only a stop, or an end of the client, drops lines. */
 #include "gateway/guard/guard_stdio.h"
 
 #include "gateway/guard/guard_ask.h"
 #include "gateway/guard/guard_message.h"
 #include "gateway/guard/guard_state.h"
 #include "gateway/io/child.h"
+#include "gateway/io/line_output.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -21,6 +24,7 @@
 #define ARENA_MAX   ((size_t)256 << 20)
 #define REFUSAL_MAX 16384
 #define STOP_US     8000000
+#define LAST_US     1000000 /* for the client to take its last lines, when the guard is stopped */
 #define HELD_MAX    (16 * WRIT_GUARD_BODY_MAX) /* of all calls that are not settled */
 #define CALL_BYTES  16384                      /* that a call takes besides its line */
 
@@ -28,15 +32,19 @@ struct pipe {
     struct writ_guard *guard;
     struct writ_child *child;
     struct writ_watch input;
+    struct writ_line_output output;
     struct writ_buf line; /* the line read so far */
     bool too_long;        /* the line is thrown away until its end */
+    bool paused;          /* the client does not take its lines */
     bool ended;           /* the client writes no more; its lines so far are still served */
+    bool down;            /* the server has ended */
     size_t asking;        /* calls that are not settled */
     size_t held;          /* bytes of their lines, at most HELD_MAX */
     struct call *looking; /* the one of them whose probe is open */
     struct writ_post stopping;
     atomic_bool over;    /* client or server has ended */
     atomic_bool stopped; /* the server has ended */
+    atomic_bool waits;   /* the client has not taken all of its lines */
 };
 
 /* One tools/call; owns the memory of its line. */
@@ -52,32 +60,57 @@ struct call {
 
 /* ---- to the client */
 
-static void
-put_line(struct pipe *pipe, struct writ_view line)
+/* What is watched of standard input. Its end is reported in any case: as an edge it comes once. */
+static uint32_t
+input_events(const struct pipe *pipe)
 {
-    while (line.len > 0) {
-        ssize_t n = write(STDOUT_FILENO, line.ptr, line.len);
+    return pipe->paused ? EPOLLET : EPOLLIN;
+}
 
-        if (n < 0 && errno != EINTR) {
-            atomic_store(&pipe->over, true); /* its reader has left */
-            return;
-        }
-        line = writ_view_sub(line, n > 0 ? (size_t)n : 0, line.len);
+/* keeps (5) */
+static void
+pace(struct pipe *pipe)
+{
+    if (pipe->output.full == pipe->paused) {
+        return;
+    }
+    pipe->paused = pipe->output.full;
+    if (pipe->paused) {
+        writ_child_pause(pipe->child);
+    } else {
+        writ_child_resume(pipe->child);
+    }
+    if (pipe->input.active &&
+        !writ_is_ok(writ_loop_rewatch(&pipe->input, input_events(pipe), NULL))) {
+        atomic_store(&pipe->over, true);
+    }
+}
+
+/* The output has changed: it is over when a line is lost, or the server's last one is written. */
+static void
+look_at_output(struct pipe *pipe)
+{
+    bool waits = writ_line_output_waits(&pipe->output) > 0;
+
+    atomic_store(&pipe->waits, waits);
+    if (pipe->output.lost || (pipe->down && !waits)) {
+        atomic_store(&pipe->over, true);
+    } else {
+        pace(pipe);
     }
 }
 
 static void
-put_with_end(struct pipe *pipe, struct writ_view line)
+on_output(struct writ_line_output *output)
 {
-    writ_auto_buf text = writ_buf_make(line.len + 1);
+    look_at_output(output->ctx);
+}
 
-    writ_buf_put(&text, line);
-    writ_buf_byte(&text, '\n');
-    if (!writ_is_ok(writ_buf_check(&text, NULL))) {
-        atomic_store(&pipe->over, true);
-        return;
-    }
-    put_line(pipe, writ_buf_view(&text)); /* keeps (2) */
+static void
+put_line(struct pipe *pipe, struct writ_view line)
+{
+    writ_line_output_put(&pipe->output, line); /* keeps (2) */
+    look_at_output(pipe);
 }
 
 static void
@@ -91,7 +124,7 @@ put_refusal(struct pipe *pipe, const struct writ_guard_message *message, bool fa
         writ_guard_message_put_no(&body, message);
     }
     if (writ_is_ok(writ_buf_check(&body, NULL))) {
-        put_with_end(pipe, writ_buf_view(&body));
+        put_line(pipe, writ_buf_view(&body));
     }
 }
 
@@ -282,23 +315,35 @@ take_bytes(struct pipe *pipe, struct writ_view bytes)
     }
 }
 
+/* The client writes no more. */
+static void
+end_input(struct pipe *pipe)
+{
+    writ_loop_unwatch(&pipe->input);
+    pipe->ended = true;
+    if (pipe->asking == 0) {
+        writ_child_finish(pipe->child); /* the end of its input, and time to go */
+    }
+}
+
 static void
 on_input(struct writ_watch *watch, uint32_t events)
 {
     struct pipe *pipe = watch->ctx;
     static char bytes[READ_BYTES];
-    ssize_t n = read(STDIN_FILENO, bytes, sizeof bytes);
+    ssize_t n;
 
     (void)events;
+    if (pipe->paused) {
+        return;
+    }
+    n = read(STDIN_FILENO, bytes, sizeof bytes);
+
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
         return;
     }
     if (n <= 0) {
-        writ_loop_unwatch(watch);
-        pipe->ended = true;
-        if (pipe->asking == 0) {
-            writ_child_finish(pipe->child); /* the end of its input, and time to go */
-        }
+        end_input(pipe);
         return;
     }
     take_bytes(pipe, writ_view(bytes, (size_t)n));
@@ -313,8 +358,8 @@ on_up(void *ctx, struct writ_child *child)
     struct writ_err err = {{0}, 0, 0};
 
     (void)child;
-    if (!writ_is_ok(writ_loop_watch(
-            pipe->guard->loop, &pipe->input, STDIN_FILENO, EPOLLIN, on_input, pipe, &err))) {
+    if (!writ_is_ok(writ_loop_watch(pipe->guard->loop, &pipe->input, STDIN_FILENO,
+            input_events(pipe), on_input, pipe, &err))) {
         WRIT_LOG(
             pipe->guard->options->log, WRIT_EVENT_GUARD_NO_INPUT, writ_log_str("why", err.text));
         atomic_store(&pipe->over, true);
@@ -328,7 +373,7 @@ on_line(void *ctx, struct writ_child *child, struct writ_view line)
 
     (void)child;
     if (!take_answer(pipe, line)) {
-        put_with_end(pipe, line);
+        put_line(pipe, line);
     }
 }
 
@@ -347,7 +392,8 @@ on_down(void *ctx, struct writ_child *child, const struct writ_child_end *end)
     } else {
         atomic_store(&pipe->stopped, true);
     }
-    atomic_store(&pipe->over, true);
+    pipe->down = true;
+    look_at_output(pipe);
 }
 
 static void
@@ -379,6 +425,7 @@ writ_guard_stdio_open(struct writ_guard *guard, void **ret, struct writ_err *err
     *ret = pipe;
     pipe->guard = guard;
     pipe->line = writ_buf_make(WRIT_GUARD_BODY_MAX);
+    writ_line_output_open(&pipe->output, guard->loop, STDOUT_FILENO, on_output, pipe);
     guard->look = look;
     return writ_child_open(guard->loop, &options, &child_handler, pipe, &pipe->child, err);
 }
@@ -408,6 +455,14 @@ is_stopped(void *form)
     return atomic_load(&pipe->stopped);
 }
 
+static bool
+is_written(void *form)
+{
+    struct pipe *pipe = form;
+
+    return !atomic_load(&pipe->waits);
+}
+
 void
 writ_guard_stdio_drain(void *form)
 {
@@ -416,6 +471,7 @@ writ_guard_stdio_drain(void *form)
     pipe->stopping = (struct writ_post){.fn = stop, .ctx = pipe};
     writ_loop_answer(pipe->guard->loop, &pipe->stopping);
     writ_clock_wait(pipe->guard->options->clock, STOP_US, is_stopped, pipe);
+    writ_clock_wait(pipe->guard->options->clock, LAST_US, is_written, pipe);
 }
 
 void
@@ -436,6 +492,7 @@ writ_guard_stdio_close(void *form)
         stop_looking(pipe->looking, writ_view(NULL, 0));
     }
     writ_child_close(pipe->child);
+    writ_line_output_close(&pipe->output);
     writ_buf_wipe(&pipe->line);
     writ_free(pipe);
 }

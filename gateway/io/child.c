@@ -55,6 +55,7 @@ struct writ_child {
     bool stopping, signalled;
     bool finishing; /* stopping, but still read */
     bool deaf;      /* its output is not trusted any more */
+    bool paused;    /* its output is not read for now */
     struct writ_spawned spawned;
     struct writ_watch in, out, err, status, process;
     struct writ_timer timer; /* next start, or next step of the end */
@@ -395,6 +396,9 @@ on_output(struct writ_watch *watch, uint32_t events)
 
     (void)events;
     learn_start(child);
+    if (child->paused) { /* the end of the pipe, which is found again */
+        return;
+    }
     if (is_over(read_once(child, watch->fd, take_output))) {
         drop_fd(&child->out, &child->spawned.out);
         if (child->state != ENDING) {
@@ -477,6 +481,41 @@ writ_child_reject(struct writ_child *child)
     }
 }
 
+/* The end of a pipe is reported whatever is watched: as an edge it comes once. */
+static void
+watch_output(struct writ_child *child)
+{
+    uint32_t events = child->paused ? EPOLLET : EPOLLIN;
+
+    if (child->out.active && !writ_is_ok(writ_loop_rewatch(&child->out, events, NULL))) {
+        child->paused = false;
+        begin_end(child, WRIT_CHILD_BROKEN_PIPE, false);
+    }
+}
+
+void
+writ_child_pause(struct writ_child *child)
+{
+    if (!child->paused && (!child->stopping || child->finishing)) {
+        child->paused = true;
+        watch_output(child);
+    }
+}
+
+void
+writ_child_resume(struct writ_child *child)
+{
+    if (!child->paused) {
+        return;
+    }
+    child->paused = false;
+    watch_output(child);
+    if (child->state == ENDING && !child->signalled) { /* its time begins when it is read */
+        writ_loop_timer_set(
+            child->loop, &child->timer, writ_loop_now_us(child->loop) + child->options.grace_us);
+    }
+}
+
 bool
 writ_child_recall(struct writ_child *child, uint64_t ticket)
 {
@@ -512,7 +551,8 @@ watch_all(struct writ_child *child)
     /* output before the end of the process, so that its last lines come first; both
      * level-triggered, one read per turn each: a child that floods does not starve the loop */
     WRIT_TRY(writ_loop_watch(loop, &child->status, s->status, EPOLLIN, on_status, child, NULL));
-    WRIT_TRY(writ_loop_watch(loop, &child->out, s->out, EPOLLIN, on_output, child, NULL));
+    WRIT_TRY(writ_loop_watch(
+        loop, &child->out, s->out, child->paused ? EPOLLET : EPOLLIN, on_output, child, NULL));
     WRIT_TRY(writ_loop_watch(loop, &child->err, s->err, EPOLLIN, on_error_output, child, NULL));
     WRIT_TRY(writ_loop_watch(loop, &child->in, s->in, EPOLLOUT | EPOLLET, on_input, child, NULL));
     return writ_loop_watch(loop, &child->process, s->pidfd, EPOLLIN, on_process, child, NULL);
@@ -578,6 +618,9 @@ on_timer(struct writ_timer *timer)
 
     if (child->state == RESTING) {
         start(child);
+    } else if (child->state == ENDING && child->finishing && child->paused) {
+        writ_loop_timer_set(/* it cannot end before its output is read */
+            child->loop, &child->timer, writ_loop_now_us(child->loop) + child->options.grace_us);
     } else if (child->state == ENDING) {
         next_step(child);
     } else if (child->finishing) { /* it does not read its waiting input */
@@ -629,6 +672,7 @@ writ_child_stop(struct writ_child *child)
     }
     child->stopping = true;
     child->finishing = false;
+    writ_child_resume(child);
     if (has_process(child)) {
         begin_end(child, WRIT_CHILD_STOPPED, false);
         return;

@@ -131,6 +131,12 @@ WRIT_RESULT writ_child_send(struct writ_child *child, struct writ_view line, uin
  * it. */
 bool writ_child_recall(struct writ_child *child, uint64_t ticket);
 
+/** Stops reading its standard output, which then makes it wait, and reads on. Lines that were read
+ * already are still reported, and its last ones when it ends. While its output is not read, it gets
+ * no signal for the time that writ_child_finish takes. writ_child_stop reads on, for good. */
+void writ_child_pause(struct writ_child *child);
+void writ_child_resume(struct writ_child *child);
+
 /** Kills it for its output, or for its silence. No further line of it is reported; on_down comes
  * with REJECTED, and it is started again after a pause. Does nothing when it is not up. */
 void writ_child_reject(struct writ_child *child);

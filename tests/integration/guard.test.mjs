@@ -610,3 +610,54 @@ test('an unread log delays no call, and a closed one is not written to another f
     assert.deepEqual(readFileSync(join(dir, 'used')).subarray(0, 64), made);
   }
 });
+
+/** The command of a guard between standard streams, whose server answers with as many bytes as `n` says. */
+async function between(t) {
+  const { jwks } = await issuer();
+  const dir = await guardFolder(t, jwks);
+  const server = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, params: { n } } = JSON.parse(line);
+    process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result: { blob: 'y'.repeat(n) } }) + '\\n');
+  });`;
+  return { dir, args: ['guard', 'stdio', '--keys', 'jwks.json', '--aud', 'a', '--iss', 'b', '--used', 'used',
+    '--', process.execPath, '-e', server] };
+}
+const read = (id, n) => JSON.stringify({ jsonrpc: '2.0', id, method: 'resources/read', params: { uri: 'u:1', n } });
+
+test('a client that does not read stops no SIGTERM, and one that reads on gets each answer whole', async (t) => {
+  const { dir, args } = await between(t);
+  const start = async () => {
+    const child = spawn(BIN, args, { cwd: dir, stdio: ['pipe', 'pipe', 'ignore'] });
+    t.after(() => child.kill('SIGKILL'));
+    for (let id = 0; id < 6; id++) child.stdin.write(`${read(id, 1_500_000 + id)}\n`);
+    await until(() => child.stdout.readableLength > 8000, 'an answer that is not read');
+    return child;
+  };
+  const child = await start();
+  child.kill('SIGTERM');
+  await until(() => child.exitCode !== null, 'the end of a guard whose client does not read');
+  assert.equal(child.exitCode, 0);
+
+  const slow = await start();
+  slow.stdin.end(`${read('last', 7)}\n`);
+  const answers = new Map();
+  createInterface({ input: slow.stdout }).on('line', (line) => {
+    const { id, result } = JSON.parse(line);
+    answers.set(id, result.blob.length);
+  });
+  assert.deepEqual(await once(slow, 'close'), [0, null]);
+  assert.deepEqual([...answers], [...[0, 1, 2, 3, 4, 5].map((id) => [id, 1_500_000 + id]), ['last', 7]]);
+});
+
+test('an answer passes whole through a pipe that does not block', async (t) => {
+  const { dir, args } = await between(t);
+  const program = `import os, subprocess, sys
+out, end = os.pipe()
+os.set_blocking(end, False)
+guard = subprocess.Popen(sys.argv[1:], stdin=0, stdout=end)
+os.close(end)
+sys.stdout.write(open(out).read())`;
+  const run = spawnSync('python3', ['-c', program, BIN, ...args],
+    { cwd: dir, encoding: 'utf8', input: `${read(1, 1_000_000)}\n`, maxBuffer: 1 << 24 });
+  assert.equal(JSON.parse(run.stdout).result.blob.length, 1_000_000);
+});

@@ -4,9 +4,11 @@
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync,
   writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { BIN, bearer, linesOf, prepare, startGateway, until, writ } from '../support/js/gateway.mjs';
 import { endGateways, eventsOf, gateways, LEGACY, MODERN, Wrap } from '../support/js/wrap.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
@@ -236,6 +238,39 @@ sys.stdout.write(open(out).read())`;
       input: lines.map((l) => `${JSON.stringify({ jsonrpc: '2.0', ...l })}\n`).join('') });
   const answers = run.stdout.trim().split('\n').map((l) => JSON.parse(l));
   assert.equal(answers.find((m) => m.id === 2).result.content[0].text.length, 300_000);
+});
+
+test('a client that does not read stops no SIGTERM, and one that reads on gets each answer whole', async (t) => {
+  const { gw, clients, wrap } = scripted(t, { tools: { 'up/act': any }, limits: { response: '16MiB' } });
+  await wrap().open(); // the gateway stays
+  const start = async () => {
+    const child = spawn(BIN, ['wrap', '--config', gw.configFile], { cwd: gw.dir, stdio: ['pipe', 'pipe', 'inherit'] });
+    clients.push({ close: () => child.kill('SIGKILL') });
+    const say = (m) => child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...m })}\n`);
+    say({ id: 'open', method: 'initialize',
+      params: { protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'raw', version: '1' } } });
+    say({ method: 'notifications/initialized' });
+    for (let id = 0; id < 6; id++) {
+      say({ id, method: 'tools/call', params: { name: 'act', arguments: { act: 'big', ms: 1_500_000 + id } } });
+    }
+    await until(() => child.stdout.readableLength > 8000, 'an answer that is not read');
+    return { child, say };
+  };
+  const { child } = await start();
+  child.kill('SIGTERM');
+  await until(() => child.exitCode !== null, 'the end of a wrap whose client does not read');
+  assert.equal(child.exitCode, 0);
+
+  const slow = await start();
+  const answers = [];
+  createInterface({ input: slow.child.stdout }).on('line', (line) => answers.push(JSON.parse(line)));
+  slow.say({ id: 'ping', method: 'ping' });
+  await until(() => answers.some((m) => m.id === 'ping') && answers.length === 8, 'all answers');
+  for (let id = 0; id < 6; id++) {
+    assert.equal(answers.find((m) => m.id === id).result.content[0].text.length, 1_500_000 + id);
+  }
+  slow.child.stdin.end();
+  assert.deepEqual(await once(slow.child, 'close'), [0, null]);
 });
 
 test('the gateway keeps no descriptor that the client gave to the wrap', async (t) => {

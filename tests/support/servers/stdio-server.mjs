@@ -42,6 +42,7 @@ const acts = {
         params: { progressToken, progress, message: m.params.arguments.say } });
     if (!m.params.arguments.never) answer(m.id, text(m.params.arguments.say));
   },
+  big: (m) => answer(m.id, text('y'.repeat(m.params.arguments.ms))),
   ask: (m) => say({ jsonrpc: '2.0', id: 'from-server', method: 'sampling/createMessage', params: { messages: [] } }) &&
     answer(m.id, text('asked')),
 };

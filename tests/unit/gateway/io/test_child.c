@@ -914,6 +914,46 @@ START_TEST(child_with_a_failed_allocation_delivers_no_partial_line)
 }
 END_TEST
 
+static const char many_lines[] =
+    "i=0; while [ $i -lt 300 ]; do printf '%01000d\\n' $i; i=$((i+1)); done; read x; exit 0";
+
+START_TEST(child_that_is_paused_waits_and_reads_on)
+{
+    struct seen seen = {.stop_after_ups = 1};
+
+    open_shell(&seen, many_lines, (struct writ_child_options){0});
+    run(&seen);
+    writ_child_pause(seen.child);
+    run_for(&seen, 100000);
+    ck_assert_int_lt(seen.lines, 300);
+    seen.stop_after_lines = 300;
+    writ_child_resume(seen.child);
+    run(&seen);
+    ck_assert_int_eq(seen.lines, 300);
+    writ_child_pause(seen.child);
+    stop(&seen); /* which reads on */
+    done(&seen);
+}
+END_TEST
+
+START_TEST(child_that_finishes_gets_no_signal_while_it_is_paused)
+{
+    struct seen seen = {.stop_after_ups = 1};
+
+    open_shell(&seen, many_lines, (struct writ_child_options){.grace_us = 20000});
+    run(&seen);
+    writ_child_pause(seen.child);
+    writ_child_finish(seen.child);
+    run_for(&seen, 200000);
+    ck_assert_int_gt(writ_child_pid(seen.child), 0);
+    writ_child_resume(seen.child);
+    run(&seen);
+    ck_assert_int_eq(seen.end.why, WRIT_CHILD_STOPPED);
+    ck_assert_int_eq(seen.lines, 300);
+    done(&seen);
+}
+END_TEST
+
 WRIT_UNIT_MAIN("child", lines_go_both_ways, graceful_stop_flushes_input_and_output,
     graceful_stop_of_a_child_that_hangs_kills_it, carriage_returns_and_empty_lines_are_not_lines,
     send_of_a_line_with_a_line_end_is_refused, large_line_passes_both_ways,
@@ -932,4 +972,5 @@ WRIT_UNIT_MAIN("child", lines_go_both_ways, graceful_stop_flushes_input_and_outp
     child_stop_of_a_stubborn_child_kills_its_group, grandchildren_do_not_outlive_a_child_that_dies,
     closing_without_a_stop_kills_and_reaps, child_stop_before_its_start_succeeds,
     child_ends_with_its_parent, child_start_without_descriptors_is_repeated,
-    child_with_a_failed_allocation_delivers_no_partial_line)
+    child_with_a_failed_allocation_delivers_no_partial_line,
+    child_that_is_paused_waits_and_reads_on, child_that_finishes_gets_no_signal_while_it_is_paused)
