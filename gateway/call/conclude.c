@@ -33,8 +33,20 @@ large_answer(struct writ_conclusion *end)
     end->refusal = WRIT_REASON_RESULT_TOO_LARGE;
 }
 
+/* By its caller, or because its caller has left. */
 static void
-no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
+cancelled(struct writ_conclusion *end, bool gone)
+{
+    if (end->not_sent) {
+        end->refusal = WRIT_REASON_CLIENT_GONE;
+        return;
+    }
+    end->error_type = gone ? WRIT_LIT("client_gone") : WRIT_LIT("cancelled");
+    end->refusal = WRIT_REASON_CALL_CANCELLED;
+}
+
+static void
+no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer, bool gone)
 {
     end->not_sent = answer->sent == WRIT_NOT_SENT;
     end->outcome = WRIT_OUTCOME_ERROR;
@@ -47,8 +59,7 @@ no_answer(struct writ_conclusion *end, const struct writ_upcall_answer *answer)
         end->refusal = WRIT_REASON_UPSTREAM_TIMEOUT;
         return;
     case WRIT_UPCALL_CANCELLED:
-        end->error_type = end->not_sent ? WRIT_LIT(WRIT_OUTCOME_NOT_SENT) : WRIT_LIT("client_gone");
-        end->refusal = WRIT_REASON_CLIENT_GONE;
+        cancelled(end, gone);
         return;
     case WRIT_UPCALL_TOO_LARGE:
         large_answer(end);
@@ -192,7 +203,7 @@ check(struct writ_request *request)
         return;
     }
     if (answer->end != WRIT_UPCALL_ANSWERED && !call->reply.answered) {
-        no_answer(&call->end, answer);
+        no_answer(&call->end, answer, request->x->gone);
         return;
     }
     if (answer->status == 401 || answer->status == 403) {

@@ -311,18 +311,39 @@ writ_flight_respond(struct writ_flight *flight, unsigned status, struct writ_fli
     }
 }
 
-void
-writ_flight_arm(struct writ_flight *flight, struct writ_loop *loop)
+/* Within its total time. */
+static void
+arm(struct writ_flight *flight, struct writ_loop *loop, int64_t due)
 {
-    int64_t due = INT64_MAX;
-
-    if (flight->timeout_us > 0) {
-        due = writ_loop_now_us(loop) + flight->timeout_us;
-    }
     if (flight->total_due_us > 0 && flight->total_due_us < due) {
         due = flight->total_due_us;
     }
     if (due < INT64_MAX) {
         writ_loop_timer_set(loop, &flight->timer, due);
+    }
+}
+
+void
+writ_flight_arm(struct writ_flight *flight, struct writ_loop *loop)
+{
+    int64_t due = INT64_MAX;
+
+    if (flight->let_go) {
+        return;
+    }
+    if (flight->timeout_us > 0) {
+        due = writ_loop_now_us(loop) + flight->timeout_us;
+    }
+    arm(flight, loop, due);
+}
+
+void
+writ_flight_let_go(
+    struct writ_flight *flight, struct writ_loop *loop, int64_t left_us, writ_timer_fn *fn)
+{
+    if (!flight->let_go) {
+        flight->let_go = true;
+        flight->timer.fn = fn;
+        arm(flight, loop, writ_loop_now_us(loop) + left_us);
     }
 }

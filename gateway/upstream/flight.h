@@ -66,6 +66,7 @@ struct writ_flight {
     uint64_t id;                    /* of the request, at the child */
     uint64_t ticket;                /* of its line */
     bool sent, streaming, over;
+    bool let_go;                             /* its client has cancelled it: little time is left */
     size_t *counted;                         /* among the flights of its sort, or NULL */
     size_t *counted_by;                      /* among those of its instance, or NULL */
     struct writ_buf session;                 /* id of the session that its answer opens, or empty */
@@ -130,7 +131,13 @@ void writ_flight_respond(struct writ_flight *flight, unsigned status, struct wri
 /** An event without an id. */
 extern const struct writ_flight_mark writ_flight_unmarked;
 
-/** Restarts its idle timer, within its total time. */
+/** Restarts its idle timer, within its total time. Not of a flight that was let go: whatever the
+ * child says, its time is the one that writ_flight_let_go has set. */
 void writ_flight_arm(struct writ_flight *flight, struct writ_loop *loop);
+
+/** Its client has cancelled it: `fn` is called after `left_us`, or when its total time is over. A
+ * second time does nothing. */
+void writ_flight_let_go(
+    struct writ_flight *flight, struct writ_loop *loop, int64_t left_us, writ_timer_fn *fn);
 
 #endif

@@ -411,11 +411,8 @@ let_go(struct writ_timer *timer)
 static void
 cancel_flight(struct writ_flight *flight)
 {
-    struct writ_loop *loop = flight->stdio->loop;
-
     tell_cancelled(flight->instance, flight->id);
-    flight->timer.fn = let_go;
-    writ_loop_timer_set(loop, &flight->timer, writ_loop_now_us(loop) + LEFT_US);
+    writ_flight_let_go(flight, flight->stdio->loop, LEFT_US, let_go);
 }
 
 /* A client may cancel requests of its own session, by its own id. */

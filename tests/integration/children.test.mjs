@@ -211,6 +211,28 @@ test('a client that goes away or cancels takes only its own call with it', async
   gw.verify();
 });
 
+test('a cancelled call ends in time whatever its child says, and its refusal says that it may have run', async (t) => {
+  const { gw, calls, lines } = await scripted(t, { tools: { 'up/act': { ...ACT, timeout: '60s' } } });
+  const cancelled = () => lines().filter((l) => l.line?.method === 'notifications/cancelled').length;
+  const running = await Promise.all(['progress', 'log'].map(async (say) => {
+    const s = await openSession(gw);
+    return { s, call: s.call('up__act', { act: 'talk', say }, { id: 5, meta: { progressToken: 'p' } }) };
+  }));
+  await until(() => calls().length === 2, 'both calls');
+  const from = performance.now();
+  await Promise.all(running.map(({ s }) => s.notify('notifications/cancelled', { requestId: 5 })));
+  await until(() => cancelled() === 2, 'the children to hear of it');
+  for (const { s, call } of running) {
+    await s.notify('notifications/cancelled', { requestId: 5 }); // a second time wins no time
+    const answer = await call;
+    assert.deepEqual([answer.reason, answer.refusal.execution], ['call_cancelled', 'unknown'], answer.text);
+    assert.match(answer.error.message, /may have run/);
+  }
+  assert.ok(performance.now() - from < 25_000, `${performance.now() - from} ms`);
+  assert.deepEqual(gw.decisions().map((d) => gw.show(d.decision_id).outcome.error_type), ['cancelled', 'cancelled']);
+  gw.verify();
+});
+
 test('a stateless client of a child without that revision gets an error, and the child gets no message', async (t) => {
   const { gw, calls } = await scripted(t);
   const modern = new Caller(gw, { modern: true });

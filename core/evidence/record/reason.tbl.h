@@ -531,6 +531,9 @@
         "see the outcome of the call, or find out at the target what happened")                    \
     X(CLIENT_GONE, client_gone, WRIT_REASON_IN_GATEWAY,                                            \
         "the client went away before the call was made", "")                                       \
+    X(CALL_CANCELLED, call_cancelled, WRIT_REASON_IN_GATEWAY,                                      \
+        "the caller cancelled the call, or left, when it had been sent; it may have run",          \
+        "find out at the target what happened before calling again")                               \
     X(SHUTTING_DOWN, shutting_down, WRIT_REASON_IN_GATEWAY,                                        \
         "the gateway is shutting down",                                                            \
         "try again at once; another instance may answer")                                          \

@@ -42,6 +42,11 @@ const acts = {
         params: { progressToken, progress, message: m.params.arguments.say } });
     if (!m.params.arguments.never) answer(m.id, text(m.params.arguments.say));
   },
+  // it never answers, and is never silent either
+  talk: (m) => setInterval(() => say(m.params.arguments.say === 'progress'
+    ? { jsonrpc: '2.0', method: 'notifications/progress',
+      params: { progressToken: m.params._meta?.progressToken, progress: performance.now() } }
+    : { jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: 'still at it' } }), 300),
   big: (m) => answer(m.id, text('y'.repeat(m.params.arguments.ms))),
   ask: (m) => say({ jsonrpc: '2.0', id: 'from-server', method: 'sampling/createMessage', params: { messages: [] } }) &&
     answer(m.id, text('asked')),
