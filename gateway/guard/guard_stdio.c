@@ -315,11 +315,12 @@ take_bytes(struct pipe *pipe, struct writ_view bytes)
     }
 }
 
-/* The client writes no more. */
+/* The client writes no more. Its last line needs no end. */
 static void
 end_input(struct pipe *pipe)
 {
     writ_loop_unwatch(&pipe->input);
+    end_line(pipe);
     pipe->ended = true;
     if (pipe->asking == 0) {
         writ_child_finish(pipe->child); /* the end of its input, and time to go */

@@ -649,6 +649,13 @@ test('a client that does not read stops no SIGTERM, and one that reads on gets e
   assert.deepEqual([...answers], [...[0, 1, 2, 3, 4, 5].map((id) => [id, 1_500_000 + id]), ['last', 7]]);
 });
 
+test('a last line without an end is served, whole or refused', async (t) => {
+  const { dir, args } = await between(t);
+  const said = (input) => JSON.parse(spawnSync(BIN, args, { cwd: dir, encoding: 'utf8', input }).stdout);
+  assert.equal(said(read(1, 7)).result.blob.length, 7);
+  assert.equal(said(read(1, 7).slice(0, -1)).error.data.reason, 'malformed_request');
+});
+
 test('an answer passes whole through a pipe that does not block', async (t) => {
   const { dir, args } = await between(t);
   const program = `import os, subprocess, sys
