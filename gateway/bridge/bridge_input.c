@@ -78,15 +78,36 @@ cancels_here(struct writ_bridge *bridge, const struct writ_bridge_message *messa
 }
 
 static void
-refuse_line(
-    struct writ_bridge *bridge, enum writ_rpc_code code, enum writ_reason reason, const char *text)
+refuse_line(struct writ_bridge *bridge, const struct writ_json *id, enum writ_rpc_code code,
+    enum writ_reason reason, const char *text)
 {
     writ_auto_buf error = writ_buf_make(WRIT_BRIDGE_ERROR_MAX);
 
-    writ_bridge_message_put_error(&error, NULL, code, reason, writ_view_str(text));
+    writ_bridge_message_put_error(&error, id, code, reason, writ_view_str(text));
     if (writ_is_ok(writ_buf_check(&error, NULL))) {
         writ_bridge_output_put(bridge, writ_buf_view(&error));
     }
+}
+
+/* keeps (1) */
+static void
+refuse_call(struct writ_bridge_call *call)
+{
+    const struct writ_bridge_message *message = &call->message;
+
+    if (message->body != NULL) {
+        refuse_line(call->bridge, NULL, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_MALFORMED_REQUEST,
+            "not a JSON-RPC message");
+    } else if (message->ids_n == 0) {
+        refuse_line(call->bridge, NULL, WRIT_RPC_PARSE_ERROR, WRIT_REASON_MALFORMED_REQUEST,
+            "not strict JSON");
+    }
+    for (size_t i = 0; i < message->ids_n; i++) {
+        refuse_line(call->bridge, message->ids[i], WRIT_RPC_PARSE_ERROR,
+            WRIT_REASON_MALFORMED_REQUEST,
+            "not strict JSON: an escape in a string is half of a character");
+    }
+    writ_bridge_call_free(call);
 }
 
 static void
@@ -99,11 +120,7 @@ take_line(struct writ_bridge *bridge, struct writ_view line)
         return;
     }
     if (call->message.kind == WRIT_MCP_REFUSED) {
-        bool json = call->message.body != NULL;
-
-        writ_bridge_call_free(call);
-        refuse_line(bridge, json ? WRIT_RPC_INVALID_REQUEST : WRIT_RPC_PARSE_ERROR,
-            WRIT_REASON_MALFORMED_REQUEST, json ? "not a JSON-RPC message" : "not strict JSON");
+        refuse_call(call);
         return;
     }
     if (cancels_here(bridge, &call->message)) {
@@ -149,7 +166,7 @@ add_bytes(struct writ_bridge *bridge, struct writ_view bytes)
         if (!bridge->too_long && bridge->partial + piece.len > WRIT_BRIDGE_LINE_MAX) {
             bridge->too_long = true;
             writ_buf_cut(&bridge->pending, bridge->pending.len - bridge->partial);
-            refuse_line(bridge, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_REQUEST_TOO_LARGE,
+            refuse_line(bridge, NULL, WRIT_RPC_INVALID_REQUEST, WRIT_REASON_REQUEST_TOO_LARGE,
                 "the line is too long");
         }
         if (!bridge->too_long) {

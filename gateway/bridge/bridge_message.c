@@ -3,6 +3,7 @@
  * them gets one answer. */
 #include "gateway/bridge/bridge_message.h"
 
+#include "gateway/mcp/mended.h"
 #include "gateway/request/refusal.h"
 
 static const struct writ_json *
@@ -77,6 +78,31 @@ read_object(const struct writ_json *body, struct writ_bridge_message *ret)
     }
 }
 
+/* What such a request is answered with must have its id. */
+static void
+read_mended(struct writ_view line, struct writ_arena *arena, struct writ_bridge_message *ret)
+{
+    struct writ_view text = writ_mended_text(line, arena);
+    const struct writ_json *body = NULL;
+
+    if (text.ptr == NULL || !writ_is_ok(writ_mcp_parse(text, arena, &body))) {
+        return;
+    }
+    if (writ_json_type(body) != WRIT_JSON_ARRAY) {
+        ret->ids[0] = writ_mended_id(body);
+        ret->ids_n = ret->ids[0] != NULL ? 1 : 0;
+        return;
+    }
+    WRIT_JSON_EACH(message, body)
+    {
+        const struct writ_json *id = writ_mended_id(message);
+
+        if (id != NULL && ret->ids_n < WRIT_BRIDGE_IDS_MAX) {
+            ret->ids[ret->ids_n++] = id;
+        }
+    }
+}
+
 WRIT_RESULT
 writ_bridge_message_read(
     struct writ_view line, struct writ_arena *arena, struct writ_bridge_message *ret)
@@ -88,6 +114,7 @@ writ_bridge_message_read(
     }
     if (!writ_is_ok(result)) {
         ret->body = NULL;
+        read_mended(line, arena, ret);
     } else if (writ_json_type(ret->body) == WRIT_JSON_ARRAY) {
         read_batch(ret->body, ret);
     } else if (writ_json_type(ret->body) == WRIT_JSON_OBJECT) {

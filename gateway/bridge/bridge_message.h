@@ -21,7 +21,8 @@ struct writ_bridge_message {
     struct writ_view name;        /* what Mcp-Name says again; ptr NULL: nothing */
     const struct writ_json *body; /* NULL: not JSON */
     const struct writ_json *params;
-    const struct writ_json *ids[WRIT_BRIDGE_IDS_MAX]; /* of the requests in it */
+    const struct writ_json *ids[WRIT_BRIDGE_IDS_MAX]; /* of the requests in it; also when it is not
+                                                         JSON for halves of characters alone */
     size_t ids_n;
 };
 

@@ -4,6 +4,7 @@
 
 #include "evidence/json/jcs.h"
 #include "evidence/json/write.h"
+#include "gateway/mcp/mended.h"
 #include "gateway/mcp/method.h"
 #include "gateway/request/refusal.h"
 
@@ -118,6 +119,20 @@ read_call(const struct writ_guard *guard, struct writ_view token, struct writ_ar
     return is_open(guard, message->name, ret->ask.token) ? WRIT_GUARD_PASS : WRIT_GUARD_CALL;
 }
 
+/* The id of a message that is not JSON for halves of characters alone, or NULL. */
+static const struct writ_json *
+mended_id(struct writ_view text, struct writ_arena *arena)
+{
+    struct writ_view mended = writ_mended_text(text, arena);
+    const struct writ_json *body = NULL;
+
+    if (mended.ptr == NULL ||
+        !writ_is_ok(writ_json_read(mended, &writ_guard_message_limits, arena, &body, NULL))) {
+        return NULL;
+    }
+    return writ_mended_id(body);
+}
+
 enum writ_guard_way
 writ_guard_message_read(const struct writ_guard *guard, struct writ_view text,
     const struct writ_mcp_headers *headers, struct writ_view token, struct writ_arena *arena,
@@ -128,6 +143,7 @@ writ_guard_message_read(const struct writ_guard *guard, struct writ_view text,
 
     *ret = (struct writ_guard_message){0};
     if (!writ_is_ok(writ_json_read(text, &writ_guard_message_limits, arena, &body, NULL))) {
+        ret->id = mended_id(text, arena);
         return refuse(ret, 400, WRIT_RPC_PARSE_ERROR, WRIT_REASON_MALFORMED_REQUEST,
             "the message is not strict JSON");
     }

@@ -656,6 +656,14 @@ test('a last line without an end is served, whole or refused', async (t) => {
   assert.equal(said(read(1, 7).slice(0, -1)).error.data.reason, 'malformed_request');
 });
 
+test('a request with half a character is refused under its own id', async (t) => {
+  const { dir, args } = await between(t);
+  const request = { jsonrpc: '2.0', id: 'half', method: 'resources/read', params: { uri: '\ud800' } };
+  const input = `${JSON.stringify(request)}\n`;
+  const { id, error } = JSON.parse(spawnSync(BIN, args, { cwd: dir, encoding: 'utf8', input }).stdout);
+  assert.deepEqual([id, error.code, error.data.reason], ['half', -32700, 'malformed_request']);
+});
+
 test('an answer passes whole through a pipe that does not block', async (t) => {
   const { dir, args } = await between(t);
   const program = `import os, subprocess, sys

@@ -240,6 +240,16 @@ sys.stdout.write(open(out).read())`;
   assert.equal(answers.find((m) => m.id === 2).result.content[0].text.length, 300_000);
 });
 
+test('a request with half a character is refused under its own id', async (t) => {
+  const { wrap, record } = scripted(t);
+  const w = wrap();
+  await w.open();
+  const refused = await w.call('act', { act: 'echo', say: 'a\ud800b' }, 'half');
+  assert.deepEqual([refused.error.code, refused.error.data.reason], [-32700, 'malformed_request']);
+  assert.equal((await w.call('act', { act: 'echo', say: '\u{1f600}' }, 'whole')).result.content[0].text, '\u{1f600}');
+  assert.deepEqual(effects(record), ['\u{1f600}']);
+});
+
 test('a client that does not read stops no SIGTERM, and one that reads on gets each answer whole', async (t) => {
   const { gw, clients, wrap } = scripted(t, { tools: { 'up/act': any }, limits: { response: '16MiB' } });
   await wrap().open(); // the gateway stays

@@ -37,6 +37,16 @@ START_TEST(read_each_form_gives_its_kind)
         {"7", WRIT_MCP_REFUSED, 0},
         {"{\"id\":1,\"id\":2}", WRIT_MCP_REFUSED, 0},
         {"nonsense", WRIT_MCP_REFUSED, 0},
+        /* halves of characters: the id alone is found, unless it is broken itself */
+        {"{\"id\":1,\"method\":\"x\",\"params\":{\"a\":\"\\ud800\"}}", WRIT_MCP_REFUSED, 1},
+        {"{\"id\":\"\\ud83d\\ude00\",\"method\":\"\\uDC00\"}", WRIT_MCP_REFUSED, 1},
+        {"[{\"id\":1,\"method\":\"x\"},{\"id\":2,\"method\":\"\\\\\\ud800\\ud800\"}]",
+            WRIT_MCP_REFUSED, 2},
+        {"{\"id\":\"\\udfff\",\"method\":\"x\"}", WRIT_MCP_REFUSED, 0},
+        {"{\"id\":1,\"result\":\"\\ud800\"}", WRIT_MCP_REFUSED, 0},
+        {"{\"id\":1,\"id\":2,\"method\":\"\\ud800\"}", WRIT_MCP_REFUSED, 0},
+        {"{\"id\":1,\"method\":\"\\\\ud800\"", WRIT_MCP_REFUSED, 0},
+        {"{\"id\":1,\"method\":\"\\ud8\"}", WRIT_MCP_REFUSED, 0},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
