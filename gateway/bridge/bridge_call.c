@@ -395,6 +395,7 @@ writ_bridge_call_send(struct writ_bridge_call *call)
         .endless = call->kind == WRIT_BRIDGE_STREAM || call->message.method == WRIT_MCP_LISTEN,
     };
     call->opened = bridge->opened;
+    call->sent_us = writ_loop_now_us(bridge->loop);
     result = writ_http_client_send(bridge->client, &request, &handler, call, &call->http, NULL);
     if (!writ_is_ok(result)) {
         call->http = NULL;

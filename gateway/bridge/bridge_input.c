@@ -12,12 +12,38 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#define ORDER_US 200000 /* for a notification that the server is slow to take */
+
 /* ---- in ---- */
+
+/* Until when the next line waits for a call, unless it ends before. */
+static int64_t
+holds_until_us(const struct writ_bridge_call *call)
+{
+    const struct writ_bridge_message *message = &call->message;
+
+    if (call->kind != WRIT_BRIDGE_LINE ||
+        (message->kind == WRIT_MCP_REQUEST && message->method != WRIT_MCP_INITIALIZE)) {
+        return INT64_MIN;
+    }
+    if (message->kind == WRIT_MCP_NOTIFICATION && message->method != WRIT_MCP_INITIALIZED &&
+        writ_json_type(message->body) != WRIT_JSON_ARRAY) {
+        return call->sent_us + ORDER_US;
+    }
+    return INT64_MAX;
+}
+
+static void
+on_order_timer(struct writ_timer *timer)
+{
+    writ_bridge_input_pump(timer->ctx);
+}
 
 /* keeps (3) */
 static bool
-may_take(const struct writ_bridge *bridge)
+may_take(struct writ_bridge *bridge)
 {
+    int64_t now_us = writ_loop_now_us(bridge->loop), until_us = INT64_MIN;
     const struct writ_bridge_call *call;
 
     if (!bridge->linked || bridge->state == WRIT_BRIDGE_REOPENING || bridge->leaving ||
@@ -26,12 +52,16 @@ may_take(const struct writ_bridge *bridge)
     }
     TAILQ_FOREACH(call, &bridge->calls, link)
     {
-        if (call->kind == WRIT_BRIDGE_LINE && (call->message.kind != WRIT_MCP_REQUEST ||
-                                                  call->message.method == WRIT_MCP_INITIALIZE)) {
-            return false;
-        }
+        int64_t each_us = holds_until_us(call);
+
+        until_us = each_us > until_us ? each_us : until_us;
     }
-    return true;
+    if (until_us > now_us && until_us != INT64_MAX) {
+        bridge->order_timer.fn = on_order_timer;
+        bridge->order_timer.ctx = bridge;
+        writ_loop_timer_set(bridge->loop, &bridge->order_timer, until_us);
+    }
+    return until_us <= now_us;
 }
 
 /* The call that a notification cancels, or NULL. */

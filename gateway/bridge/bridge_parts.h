@@ -8,10 +8,12 @@
  * one byte of it was sent, or when the gateway itself refused it for an unknown session or because
  * it ends: nothing was done then. The field of the answer's head says so; the reason in the body
  * proves nothing, since a tool server's error can have any. (3) The next line is
- * read only when the gateway has taken the last notification or answer, and has answered
- * initialize: the order of a client's lines is kept where it counts. (4) Standard output gets whole
- * messages only, each in one line. (5) While the client does not take its lines, neither the
- * gateway nor the client is read: what waits is bounded, and the loop never waits for the client.
+ * read only when the gateway has answered initialize, and has taken notifications/initialized or an
+ * answer to a request of the server: the order of a client's lines is kept where it counts. Of
+ * another notification only for a moment, since a server may be slow to take it. (4) Standard
+ * output gets whole messages only, each in one line. (5) While the client does not take its lines,
+ * neither the gateway nor the client is read: what waits is bounded, and the loop never waits for
+ * the client.
  */
 #ifndef WRIT_GATEWAY_BRIDGE_PARTS_H
 #define WRIT_GATEWAY_BRIDGE_PARTS_H
@@ -60,6 +62,7 @@ struct writ_bridge_call {
     bool cancelled, acknowledged;
     bool given_up;   /* its client has cancelled it, and waits for no answer */
     unsigned opened; /* the number of the session that it was sent in */
+    int64_t sent_us;
     unsigned tries;
     TAILQ_ENTRY(writ_bridge_call) link;
 };
@@ -85,7 +88,8 @@ struct writ_bridge {
     bool too_long, ended;     /* the line is thrown away until its end; no more will come */
 
     TAILQ_HEAD(writ_bridge_calls, writ_bridge_call) calls; /* all of them, in their order */
-    bool linked; /* as far as is known the gateway is there */
+    bool linked;                   /* as far as is known the gateway is there */
+    struct writ_timer order_timer; /* the next line does not wait longer for a notification */
 
     enum writ_bridge_state state;
     unsigned opened;         /* sessions so far */

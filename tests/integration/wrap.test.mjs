@@ -240,6 +240,25 @@ sys.stdout.write(open(out).read())`;
   assert.equal(answers.find((m) => m.id === 2).result.content[0].text.length, 300_000);
 });
 
+test('a notification that its server is slow to take holds no later line back', async (t) => {
+  const held = [];
+  const up = await startUpstream(t, { tools: ['act'], onMessage: ({ method, res }) => {
+    if (method !== 'notifications/roots/list_changed') return undefined;
+    held.push(res);
+    return true;
+  } });
+  const { wrap } = setUp(t, { upstreams: { up: { http: up.url } }, tools: { 'up/act': any } });
+  const w = wrap();
+  await w.open();
+  for (const say of ['one', 'two']) {
+    w.send({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
+    assert.ok((await w.call('act', { say })).result);
+  }
+  assert.equal(held.length, 2);
+  for (const res of held) res.writeHead(202).end();
+  assert.deepEqual(await w.end(), { code: 0, signal: null });
+});
+
 test('a request with half a character is refused under its own id', async (t) => {
   const { wrap, record } = scripted(t);
   const w = wrap();
