@@ -20,8 +20,7 @@
 
 #define CREDENTIAL_META WRIT_LIT("io.writ/credential")
 
-#define US_PER_S     INT64_C(1000000)
-#define END_AFTER_US 250000 /* for a stream to end after its response */
+#define US_PER_S INT64_C(1000000)
 
 /* ---- SIGN ---- */
 
@@ -286,8 +285,8 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     call->reply.answered = true;
     writ_loop_timer_cancel(&request->timer);
     request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
-    writ_loop_timer_set(
-        request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
+    writ_loop_timer_set(request->x->loop, &request->timer,
+        writ_loop_now_us(request->x->loop) + WRIT_UPCALL_REST_US);
     call->reply.last = *event;
     call->reply.last.memory = NULL;
     if (call->reply.response == NULL) {

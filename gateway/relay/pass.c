@@ -101,8 +101,6 @@ on_stream(struct writ_upcall *upcall, const struct writ_upcall_answer *answer)
     writ_client_stream_begin(upcall->ctx);
 }
 
-#define END_AFTER_US 250000 /* for a stream to end after the response that is recorded */
-
 /* The server has answered but does not end its stream: no later event matters. */
 static void
 stop_listening(struct writ_timer *timer)
@@ -122,8 +120,8 @@ take_response(
         return;
     }
     request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
-    writ_loop_timer_set(
-        request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
+    writ_loop_timer_set(request->x->loop, &request->timer,
+        writ_loop_now_us(request->x->loop) + WRIT_UPCALL_REST_US);
 }
 
 /* From its first id on the rest of the stream, with the answer, can be requested by GET; but not an

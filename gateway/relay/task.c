@@ -30,8 +30,7 @@
 
 #define LISTED_MAX       1000 /* tasks of one list that are checked; the rest is left out */
 #define INEXACT_TEXT_MAX 8192
-#define OWN_BODY_MAX     65536  /* bytes of our own tasks/result */
-#define END_AFTER_US     250000 /* for a stream to end after its response */
+#define OWN_BODY_MAX     65536 /* bytes of our own tasks/result */
 
 #define EXTENSION WRIT_LIT("io.modelcontextprotocol/tasks")
 
@@ -342,8 +341,8 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     task->last.id = copy_or_absent(writ_client_stream_event_id(request, event->id, &id), arena);
     task->last.event = copy_or_absent(event->event, arena);
     request->timer = (struct writ_timer){.fn = stop_listening, .ctx = request};
-    writ_loop_timer_set(
-        request->x->loop, &request->timer, writ_loop_now_us(request->x->loop) + END_AFTER_US);
+    writ_loop_timer_set(request->x->loop, &request->timer,
+        writ_loop_now_us(request->x->loop) + WRIT_UPCALL_REST_US);
 }
 
 /* The answer's own bytes die with the callback. */

@@ -22,6 +22,10 @@ struct writ_upstream;
 struct writ_upcall;
 struct writ_worker;
 
+/** How long a stream may stay open after the response that it was for. A server should end it then,
+ * but need not (MCP, Streamable HTTP), and its connection can be used again only if it does. */
+#define WRIT_UPCALL_REST_US 250000
+
 /** Whether the upstream may have received the message. */
 enum writ_sent {
     WRIT_SENT = 0, /* at least one byte may have reached it: execution unknown unless answered */
@@ -91,8 +95,9 @@ struct writ_upcall_answer {
     const char *detail; /* a word for logs and outcomes, such as "connect_failed"; static */
 };
 
-/** Callbacks of one upcall; `stream` and `event` may be NULL for a caller that takes no stream (its
- * events are then dropped except the response, which becomes the body). */
+/** Callbacks of one upcall; `stream` and `event` may be NULL for a caller that takes no stream. Its
+ * events are then dropped except the response to the message, by its id: it becomes the body, and
+ * the answer is whole at the end of the stream, or WRIT_UPCALL_REST_US after the response. */
 struct writ_upcall_events {
     /** The answer is a stream: once, before its events. */
     void (*stream)(struct writ_upcall *call, const struct writ_upcall_answer *answer);

@@ -1,8 +1,9 @@
 /* upstream_http.c - upcalls over HTTP: sends the request, and reads the single answer or the
  * stream.
  *
- * Invariant (1): an upcall that was started has its state until its end, and is not touched after
- * it. */
+ * Invariants:
+ * (1) An upcall that was started has its state until its end, and is not touched after it.
+ * (2) A response that was kept is the answer, whatever becomes of the rest of its stream. */
 #include "gateway/upstream/upstream_http.h"
 
 #include "gateway/auth/tokens.h"
@@ -36,6 +37,8 @@ struct http_upcall {
     bool broken_stream;
     bool may_be_lines; /* JSON, and the first line is not there yet */
     bool is_lines;
+    bool kept;               /* the response of a stream, for a caller that takes none */
+    struct writ_timer timer; /* from then on: until the stream is no longer waited for */
 };
 
 /* ---- answers ---- */
@@ -43,6 +46,7 @@ struct http_upcall {
 static void
 http_free(struct http_upcall *state)
 {
+    writ_loop_timer_cancel(&state->timer);
     writ_sse_free(state->sse);
     writ_tokens_drop(state->shown);
     writ_buf_wipe(&state->body);
@@ -142,9 +146,10 @@ on_head(void *ctx, struct writ_http_call *http, const struct writ_http_head *hea
     }
 }
 
-/* Not by its text: the request, and the strings of an answer, may have any names. */
+/* Not by its text: the request, and the strings of an answer, may have any names. By its id, since
+ * another response would end the wait for this one. */
 static bool
-is_response(struct writ_view data)
+is_response(const struct writ_mcp_message *to, struct writ_view data)
 {
     writ_auto_arena arena = writ_arena_new(64 * data.len + 65536);
     const struct writ_json *message;
@@ -152,19 +157,35 @@ is_response(struct writ_view data)
     return arena != NULL && writ_is_ok(writ_mcp_parse(data, arena, &message)) &&
            writ_json_get(message, WRIT_LIT("method")) == NULL &&
            (writ_json_get(message, WRIT_LIT("result")) != NULL ||
-               writ_json_get(message, WRIT_LIT("error")) != NULL);
+               writ_json_get(message, WRIT_LIT("error")) != NULL) &&
+           (to == NULL || to->id == NULL ||
+               writ_json_equal(writ_json_get(message, WRIT_LIT("id")), to->id));
+}
+
+/* The server has answered but does not end its stream: no later event matters. */
+static void
+stop_listening(struct writ_timer *timer)
+{
+    struct http_upcall *state = timer->ctx;
+
+    writ_http_client_cancel(state->http);
 }
 
 /* For a caller that takes no stream: keeps the response as the body. */
 static void
 keep_response(struct http_upcall *state, const struct writ_sse_event *event)
 {
-    if (event->kind == WRIT_SSE_EVENT && is_response(event->data)) {
-        state->call->begun = true;
-        writ_buf_clear(&state->body);
-        writ_buf_put(&state->body, event->data);
-        state->answer.content_type = WRIT_LIT("application/json");
+    struct writ_loop *loop = state->call->worker->loop;
+
+    if (event->kind != WRIT_SSE_EVENT || !is_response(state->call->request.message, event->data)) {
+        return;
     }
+    state->call->begun = true;
+    writ_buf_put(&state->body, event->data);
+    state->answer.content_type = WRIT_LIT("application/json");
+    state->kept = true;
+    state->timer = (struct writ_timer){.fn = stop_listening, .ctx = state};
+    writ_loop_timer_set(loop, &state->timer, writ_loop_now_us(loop) + WRIT_UPCALL_REST_US);
 }
 
 /* ---- reading ahead, while an answer arrives */
@@ -203,7 +224,7 @@ feed_events(struct http_upcall *state, struct writ_http_call *http, struct writ_
 {
     struct writ_sse_event event;
 
-    while (!state->broken_stream) {
+    while (!state->broken_stream && !state->kept) { /* keeps (2) */
         if (!writ_is_ok(writ_sse_next(state->sse, &bytes, &event, NULL))) {
             state->broken_stream = true;
             writ_http_client_cancel(http);
@@ -298,6 +319,9 @@ on_body(void *ctx, struct writ_http_call *http, struct writ_view bytes)
 static enum writ_upcall_end
 end_of(const struct http_upcall *state, enum writ_http_reason reason)
 {
+    if (state->kept && writ_is_ok(writ_buf_check(&state->body, NULL))) {
+        return WRIT_UPCALL_ANSWERED; /* keeps (2) */
+    }
     switch (reason) {
     case WRIT_HTTP_OK:
         return writ_is_ok(writ_buf_check(&state->body, NULL)) && !state->broken_stream

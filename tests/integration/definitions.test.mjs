@@ -152,6 +152,17 @@ test('a pinned tool is refused until its definition is accepted, and not listed'
   gw.verify();
 });
 
+test('a pinned tool is called whose server leaves the stream of its list open', async (t) => {
+  const { up, gw } = await setUp(t, { read: { ...RULE, pin: true } });
+  await names(await openSession(gw));
+  await seen(gw, 'up/read', 'new');
+  await accept(gw, 'up/read');
+  await gw.restart();
+  up.onMessage = (a) => (a.method === 'tools/list'
+    ? (a.stream().send({ jsonrpc: '2.0', id: a.id, result: { tools: [READ] } }), true) : undefined);
+  assert.ok((await (await openSession(gw)).call('up__read', { path: 'a' })).result);
+});
+
 test('a running gateway takes an acceptance without a signal and keeps it when the file is edited', async (t) => {
   const { gw } = await setUp(t, { read: { ...RULE, pin: true }, write: { ...RULE, pin: true } }, { loops: 2 });
   const s = await openSession(gw);

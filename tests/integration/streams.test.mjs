@@ -284,3 +284,76 @@ for (const [form, answer] of Object.entries(LONG_FORMS)) {
     gw.verify();
   });
 }
+
+// A server should close a stream after its response, but need not.
+const ANSWERS = {
+  initialize: { protocolVersion: '2025-11-25', serverInfo: { name: 's', version: '1' },
+    capabilities: { tools: {}, resources: {}, logging: {} } },
+  'tools/list': { tools: [{ name: 'work', inputSchema: { type: 'object' } }] }, 'prompts/list': { prompts: [] },
+  'resources/list': { resources: [] }, 'resources/templates/list': { resourceTemplates: [] },
+  'resources/read': { contents: [] }, 'logging/setLevel': {},
+};
+
+/** A server that answers these methods in streams that stay open, after the answer to another request. */
+async function startOpen(t, methods, config = {}) {
+  const open = new Set(methods);
+  const up = await startUpstream(t, {
+    onMessage: (a) => {
+      if (ANSWERS[a.method] === undefined) return undefined;
+      const answer = { jsonrpc: '2.0', id: a.id, result: ANSWERS[a.method] };
+      if (!open.has(a.method)) return (a.json(answer, 200, { 'mcp-session-id': 'one' }), true);
+      const stream = a.stream({ 'mcp-session-id': 'one' });
+      stream.send(notice('first'));
+      stream.send({ ...answer, id: `not ${a.id}`, result: { of: 'another request' } });
+      stream.send(answer);
+      stream.send({ ...answer, result: { of: 'the same request again' } });
+      return true;
+    },
+  });
+  const gw = await startGateway(t, { upstreams: { up: { http: up.url, timeout: '4s' } }, tools: RULES, ...config });
+  return { up, gw, open };
+}
+
+for (const path of ['/mcp', '/mcp/up']) {
+  test(`an answer in a stream that stays open is the answer, on ${path}`, async (t) => {
+    const { gw, open } = await startOpen(t, Object.keys(ANSWERS));
+    const s = await openSession(gw, { path });
+    assert.equal(s.opened.result.serverInfo.name, 's');
+    const list = await s.request('tools/list');
+    assert.deepEqual([list.status, list.result?.tools.map((x) => x.name), list.result?._meta],
+      [200, [path === '/mcp' ? 'up__work' : 'work'], undefined], list.text);
+    if (path === '/mcp') {
+      for (const [method, params] of [['prompts/list', {}], ['resources/list', {}], ['resources/templates/list', {}],
+          ['resources/read', { uri: 'x:a' }], ['logging/setLevel', { level: 'info' }]]) {
+        const answer = await s.request(method, params);
+        assert.equal(answer.status, 200, `${method}: ${answer.text}`);
+        assert.ok(answer.result !== undefined && !answer.text.includes('another request'), answer.text);
+      }
+    }
+    assert.equal(gw.log.filter((l) => l.event === 'upstream_silent').length, 0);
+    open.clear();
+    assert.ok((await s.request('tools/list')).result, 'its connections are free again');
+  });
+}
+
+test('the definition of a tool is learned from a stream that stays open', async (t) => {
+  const { gw } = await startOpen(t, ['tools/list']);
+  const s = await openSession(gw, { path: '/mcp/up' });
+  assert.equal((await s.call('work', { n: 1 })).said, 'ran 1');
+  const { definition } = gw.show(gw.decisions().at(-1).decision_id).decision.extensions.writ;
+  assert.equal(definition, digest(ANSWERS['tools/list'].tools[0]));
+  assert.equal(gw.log.filter((l) => l.event === 'definitions_not_learned').length, 0);
+});
+
+test('the state of a target is read from a stream that stays open', async (t) => {
+  const up = await startUpstream(t, {
+    onCall: (a) => (a.name === 'look' ? void a.stream().send(response(a.id, 'as it is')) : a.text('done')),
+  });
+  const gw = await startGateway(t, {
+    upstreams: { up: { http: up.url } },
+    tools: { 'up/work': { ...RULES['up/work'], state: { tool: 'up/look', arguments: {}, timeout: '3s' } },
+      'up/look': { scope: 'look' } },
+  });
+  const s = await openSession(gw, { path: '/mcp/up' });
+  assert.equal((await s.call('work', { n: 1 })).said, 'done');
+});
