@@ -21,10 +21,17 @@ is_kept(const struct writ_request *request, const struct writ_fanout *fanout)
            (branch->answer.status == 400 || branch->answer.status == 405);
 }
 
+/* On the endpoint of all upstreams the session ends whatever they answer: from here on its streams
+ * are not requested again. */
 enum writ_step
 writ_stream_leave(struct writ_request *request)
 {
-    return writ_fanout_begin(request, (struct writ_view){NULL, 0}, WRIT_STEP_LEFT);
+    enum writ_step next = writ_fanout_begin(request, (struct writ_view){NULL, 0}, WRIT_STEP_LEFT);
+
+    if (request->part != NULL && request->endpoint->only == NULL) { /* the servers were told */
+        atomic_store(&request->session->left, true);
+    }
+    return next;
 }
 
 enum writ_step

@@ -397,10 +397,25 @@ on_event(struct writ_upcall *upcall, const struct writ_sse_event *event)
     }
 }
 
+/* Its client has ended the session: a request for its stream would start a child for it again. */
+static bool
+is_left(const struct writ_merged_stream *merged)
+{
+    const struct writ_session *session = merged->request->session;
+
+    return session != NULL && atomic_load(&session->left);
+}
+
 static void
 again(struct writ_timer *timer)
 {
-    start(timer->ctx);
+    struct writ_merge_source *source = timer->ctx;
+
+    if (is_left(source->merged)) {
+        source_ended(source);
+    } else {
+        start(source);
+    }
 }
 
 static void
@@ -418,13 +433,17 @@ static void
 source_ended(struct writ_merge_source *source)
 {
     struct writ_merged_stream *merged = source->merged;
+    bool left = is_left(merged);
 
-    if (source->again && !merged->over) {
+    if (source->again && !merged->over && !left) {
         start_in(source, source->again_us);
         source->again_us *= 2;
         return;
     }
     source->ended = true;
+    if (left && !merged->over) { /* no upstream has anything more to say */
+        writ_merged_stream_cancel(merged);
+    }
     writ_listen_source_ended(source);
     writ_merged_stream_release(merged);
 }

@@ -194,13 +194,15 @@ session_unknown(struct writ_request *request)
         request, 404, WRIT_RPC_SESSION_NOT_FOUND, WRIT_REASON_SESSION_UNKNOWN, NULL);
 }
 
-/* A session serves only the agent that opened it, on the endpoint where it was opened. */
+/* A session serves only the agent that opened it, on the endpoint where it was opened, until its
+ * client ends it. */
 static enum writ_step
 use_session(struct writ_request *request, struct writ_session *session)
 {
     request->session = session;
     if (!writ_session_is_of(session, &request->identity.agent) ||
-        !writ_view_equal(session->endpoint, request->endpoint->path)) {
+        !writ_view_equal(session->endpoint, request->endpoint->path) ||
+        atomic_load(&session->left)) {
         return session_unknown(request);
     }
     if (request->method == WRIT_MCP_INITIALIZE) {

@@ -7,6 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SOURCE, bearer, linesOf, startGateway, until } from '../support/js/gateway.mjs';
 import { sdk1, sdk2 } from '../support/npm/peers.mjs';
 import { Caller, openSession, send } from '../support/js/rpc.mjs';
+import { get } from '../support/js/stream.mjs';
+import { startUpstream } from '../support/servers/upstream.mjs';
 
 const SERVER = resolve(SOURCE, 'tests/support/servers/sdk-stdio.mjs');
 const A = bearer('a', { tenant: 'one' });
@@ -14,9 +16,10 @@ const B = bearer('b', { tenant: 'two' });
 const NAMES = ['echo', 'add', 'steps', 'ask', 'wait', 'sample', 'roots', 'say', 'keep', 'show', 'touch', 'grow', 'die'];
 const ANY = { scope: 's', arguments: [{ arg: '', op: 'type', value: 'any' }], duplicates: 'allow', timeout: '20s' };
 
-async function setUp(t, { eras = 'both', upstream = {}, ...config } = {}) {
+async function setUp(t, { eras = 'both', upstream = {}, also = {}, ...config } = {}) {
   const gw = await startGateway(t, {
-    agents: [A.entry, B.entry], upstreams: { up: { stdio: [process.execPath, SERVER, eras, 'record'], ...upstream } },
+    agents: [A.entry, B.entry],
+    upstreams: { up: { stdio: [process.execPath, SERVER, eras, 'record'], ...upstream }, ...also },
     tools: Object.fromEntries(NAMES.map((name) => [`up/${name}`, ANY])), ...config,
   });
   const record = () => linesOf(gw.path('record')).map((l) => JSON.parse(l));
@@ -78,6 +81,23 @@ test('each session has its own child, which ends with the session', async (t) =>
   const gone = await gw.waitLog('upstream_child_ends', 0, (l) => l.why === 'session_ended');
   assert.ok(record().some((r) => r.started === gone.pid));
   assert.equal(await b.call('show'), 'nothing');
+});
+
+test('a session that ends with its stream open starts no further child', async (t) => {
+  const up = await startUpstream(t);
+  const { gw, starts } = await setUp(t, { also: { other: { http: up.url } } });
+  const s = await openSession(gw, { token: A.token, path: '/mcp' });
+  const stream = await get(gw, s);
+  assert.equal(stream.status, 200);
+  await s.call('up__echo', { message: 'here' });
+  const before = starts();
+  assert.equal((await s.close()).status, 200);
+  await gw.waitLog('upstream_child_ends', 0, (l) => l.why === 'session_ended');
+  await stream.done();
+  assert.ok(stream.ended, 'its stream ends well');
+  await sleep(1500); // the stream of an upstream is requested again after a second
+  assert.equal(starts(), before);
+  assert.equal((await s.request('ping')).status, 404);
 });
 
 test('log messages, list changes and resource updates reach their own session', async (t) => {
