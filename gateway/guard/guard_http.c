@@ -280,7 +280,7 @@ pass_on(struct proxied *p)
     };
 
     p->held = writ_buf_in(p->x->arena, 2 * WRIT_HTTP_CHUNK_BYTES);
-    if (!copy_fields(p, fields, n, writ_exchange_header(p->x, WRIT_LIT("Connection")))) {
+    if (!copy_fields(p, fields, n, writ_exchange_list(p->x, WRIT_LIT("Connection")))) {
         reply_broken(p, WRIT_REASON_HEAD_TOO_LARGE);
         return;
     }

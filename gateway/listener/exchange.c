@@ -25,6 +25,33 @@ writ_exchange_header(const struct writ_exchange *x, struct writ_view name)
     return (struct writ_view){0};
 }
 
+struct writ_view
+writ_exchange_list(const struct writ_exchange *x, struct writ_view name)
+{
+    size_t n = 0, lines = 0, bytes = 0;
+    const struct writ_header *all = writ_exchange_headers(x, &n);
+    struct writ_buf list;
+
+    for (size_t i = 0; i < n; i++) {
+        if (writ_view_equal_nocase(all[i].name, name)) {
+            lines++;
+            bytes += all[i].value.len + 2;
+        }
+    }
+    if (lines < 2) {
+        return writ_exchange_header(x, name);
+    }
+    list = writ_buf_in(x->arena, bytes);
+    for (size_t i = 0; i < n; i++) {
+        if (writ_view_equal_nocase(all[i].name, name)) {
+            writ_buf_str(&list, list.len > 0 ? ", " : "");
+            writ_buf_put(&list, all[i].value);
+        }
+    }
+    return writ_is_ok(writ_buf_check(&list, NULL)) ? writ_buf_view(&list)
+                                                   : writ_exchange_header(x, name);
+}
+
 const struct writ_header *
 writ_exchange_headers(const struct writ_exchange *x, size_t *ret_count)
 {

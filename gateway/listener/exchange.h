@@ -23,6 +23,13 @@
  */
 struct writ_view writ_exchange_header(const struct writ_exchange *x, struct writ_view name);
 
+/**
+ * The value of a field that is a list, such as Accept: those of all its lines, with commas between
+ * them, which mean the same (RFC 9110 5.3). Otherwise as writ_exchange_header. Without memory for
+ * several lines, the first of them.
+ */
+struct writ_view writ_exchange_list(const struct writ_exchange *x, struct writ_view name);
+
 /** All fields of the head in their order, names as they were sent. Borrowed. */
 const struct writ_header *writ_exchange_headers(const struct writ_exchange *x, size_t *ret_count);
 

@@ -87,7 +87,7 @@ watch_token(struct writ_request *request)
 static bool
 accepts_events(const struct writ_request *request)
 {
-    struct writ_view accept = writ_exchange_header(request->x, WRIT_LIT("Accept"));
+    struct writ_view accept = writ_exchange_list(request->x, WRIT_LIT("Accept"));
 
     return writ_view_search(accept, WRIT_LIT("text/event-stream")) < accept.len;
 }

@@ -110,7 +110,7 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
 static struct writ_view
 accepted(const struct writ_request *request)
 {
-    struct writ_view accept = writ_exchange_header(request->x, WRIT_LIT("Accept"));
+    struct writ_view accept = writ_exchange_list(request->x, WRIT_LIT("Accept"));
 
     return accept.ptr != NULL ? accept : WRIT_LIT("*/*");
 }

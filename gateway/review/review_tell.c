@@ -133,7 +133,7 @@ writ_review_tell_put_elicitations(
 bool
 writ_review_tell_takes_stream(const struct writ_request *request)
 {
-    struct writ_view accept = writ_exchange_header(request->x, WRIT_LIT("Accept"));
+    struct writ_view accept = writ_exchange_list(request->x, WRIT_LIT("Accept"));
 
     return !request->x->http_1_0 && request->endpoint->kind->streams &&
            writ_view_search(accept, WRIT_LIT("text/event-stream")) < accept.len;

@@ -52,6 +52,15 @@ test('a credential in the body is accepted in both protocol families', async (t)
   assert.equal(up.calls.length, 2);
 });
 
+test('a field that any line of Connection names does not reach the server', async (t) => {
+  const { up, caller } = await behind(t);
+  const answer = await caller.request('tools/list', {},
+    { headers: { connection: ['close, x-first', 'x-second'], 'x-first': '1', 'x-second': '1', 'x-third': '1' } });
+  assert.equal(answer.status, 200, answer.text);
+  const { headers } = up.requests.at(-1);
+  assert.deepEqual([headers['x-first'], headers['x-second'], headers['x-third']], [undefined, undefined, '1']);
+});
+
 test('every fault of a credential keeps the call from the server', async (t) => {
   const { up, mint, caller } = await behind(t);
   const stranger = await issuer();

@@ -1,9 +1,12 @@
 // Request heads: fields that repeat the body, fields that are forwarded, and fields that are not.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
-import { startGateway } from '../support/js/gateway.mjs';
+import { resolve } from 'node:path';
+import { SOURCE, startGateway } from '../support/js/gateway.mjs';
+import { startSdkUpstream } from '../support/servers/sdk-upstream.mjs';
 import { startUpstream } from '../support/servers/upstream.mjs';
 import { Caller, openSession } from '../support/js/rpc.mjs';
+import { openStream } from '../support/js/stream.mjs';
 
 const ANY = [{ arg: '', op: 'type', value: 'any' }];
 const RULE = { scope: 's', arguments: ANY, duplicates: 'allow' };
@@ -107,6 +110,25 @@ test('hop-by-hop fields are removed; trace context is forwarded and recorded', a
     assert.equal(trace(), undefined, bad);
   }
   gw.verify();
+});
+
+test('Accept in several lines is one list', async (t) => {
+  const sdk = await startSdkUpstream(t);
+  const gw = await startGateway(t, { upstreams: { sdk: { http: sdk.url },
+    sd: { stdio: [process.execPath, resolve(SOURCE, 'tests/support/servers/sdk-stdio.mjs'), 'both', 'record'] } },
+    tools: {} });
+  const lines = { accept: ['application/json', 'text/event-stream'] };
+  for (const path of ['/mcp', '/mcp/sdk', '/mcp/sd']) {
+    const s = await openSession(gw, { path });
+    const list = await s.request('tools/list', {}, { headers: lines });
+    assert.equal(list.status, 200, `${path}: ${list.text}`);
+    const stream = await openStream(gw, { method: 'GET', path, headers: s.headers(undefined,
+      { 'content-type': undefined, ...lines }) });
+    assert.equal(stream.status, 200, path);
+    stream.leave();
+    const none = await s.request('tools/list', {}, { headers: { accept: ['text/html', 'application/json'] } });
+    if (path !== '/mcp') assert.equal(none.status, 406, `${path}: ${none.text}`);
+  }
 });
 
 test('a 4xx answer of a server reaches the client unchanged', async (t) => {
