@@ -244,8 +244,7 @@ make_request(struct writ_branch *branch)
         branch->request, branch->upstream, branch->request->message.name, branch->headers, ret);
 }
 
-/* False: it was not sent, because its client gave more fields than there is room for, or there is
- * no memory. */
+/* False: it was not sent, because there is no memory. */
 static bool
 send_branch(struct writ_branch *branch)
 {

@@ -6,9 +6,10 @@
 #include "gateway/request/request_span.h"
 #include "policy/model/field.h"
 
-#define ADDED_MAX                                                                                  \
-    (4 + WRIT_REQUEST_SPAN_HEADERS) /* fields that are added to those of the client                \
-                                     */
+/* for what a client and a definition give */
+#define GIVEN_MAX (WRIT_UPCALL_HEADERS_MAX - WRIT_UPCALL_ADDED)
+
+_Static_assert(WRIT_UPCALL_ADDED >= WRIT_REQUEST_SPAN_HEADERS + 3, "own fields have no room");
 
 static const struct writ_view param_prefix = {"Mcp-Param-", sizeof "Mcp-Param-" - 1};
 
@@ -91,13 +92,13 @@ collect_headers(struct writ_request *request, struct writ_view name, struct writ
         if (!is_passed(all[i].name, traced) || is_for_this_hop(request, all[i].name)) {
             continue;
         }
-        if (count == WRIT_UPCALL_HEADERS_MAX - ADDED_MAX) {
+        if (count == GIVEN_MAX) {
             return (writ_result){WRIT_E_LIMIT};
         }
         headers[count++] = all[i];
     }
     for (size_t i = 0; request->call != NULL && i < request->call->learned.heads_n; i++) {
-        if (count == WRIT_UPCALL_HEADERS_MAX - ADDED_MAX) {
+        if (count == GIVEN_MAX) {
             return (writ_result){WRIT_E_LIMIT};
         }
         headers[count++] = request->call->learned.heads[i];

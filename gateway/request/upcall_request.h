@@ -5,9 +5,6 @@
 
 #include "gateway/request/request.h"
 
-/** Fields in the head of one request to an upstream. */
-#define WRIT_UPCALL_HEADERS_MAX 50
-
 /**
  * Fills the upcall for the client's message.
  *
@@ -15,7 +12,7 @@
  * @param headers  room for WRIT_UPCALL_HEADERS_MAX; borrowed until the upcall is started
  *
  * @return WRIT_OK
- *         WRIT_E_LIMIT  more parameters than there is room for
+ *         WRIT_E_LIMIT  more fields than a head may have: none that the listener let in
  *         WRIT_E_NOMEM
  */
 WRIT_RESULT writ_upcall_request_make(struct writ_request *request, struct writ_upstream *upstream,

@@ -13,14 +13,24 @@
 
 #include "base/bytes.h"
 #include "evidence/json/ahead.h"
+#include "gateway/http/framing.h"
 #include "gateway/http/sse.h"
 #include "gateway/io/loop.h"
 #include "gateway/listener/exchange.h"
 #include "gateway/mcp/mcp.h"
+#include "gateway/mcp/param.h"
 
 struct writ_upstream;
 struct writ_upcall;
 struct writ_worker;
+
+/** Fields that the gateway itself adds to those of a client: two of the trace context, Mcp-Method,
+ * Mcp-Name, and the credential or Last-Event-ID. */
+#define WRIT_UPCALL_ADDED 5
+
+/** Most fields in the head of one request, besides those of the transport: all that the head of a
+ * client may have, and those that the gateway writes for a client without a head. */
+#define WRIT_UPCALL_HEADERS_MAX (WRIT_FRAMING_FIELDS_MAX + WRIT_PARAMS_MAX + WRIT_UPCALL_ADDED)
 
 /** How long a stream may stay open after the response that it was for. A server should end it then,
  * but need not (MCP, Streamable HTTP), and its connection can be used again only if it does. */

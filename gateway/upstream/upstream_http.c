@@ -14,7 +14,8 @@
 
 #define DEMANDS_US INT64_C(60000000) /* between two log lines about demanded scopes */
 #define SCOPES_MAX 512               /* bytes of them in one */
-#define FIELDS_MAX 64                /* of one request, the gateway's own and passed ones */
+#define OWN_FIELDS 6                 /* make_fields, and the token */
+#define FIELDS_MAX (WRIT_UPCALL_HEADERS_MAX + OWN_FIELDS) /* of one request */
 
 struct writ_upstream_http {
     const struct writ_upstream_config *config;

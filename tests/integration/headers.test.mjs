@@ -131,6 +131,23 @@ test('Accept in several lines is one list', async (t) => {
   }
 });
 
+test('as many Mcp-Param fields as a head may have reach the server', async (t) => {
+  const { up, gw, modern, only } = await setUp(t);
+  const many = (n) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`mcp-param-${i}`, `v${i}`]));
+  for (const [caller, name] of [[modern, 'up__query'], [only, 'query']]) {
+    const n = up.calls.length;
+    const answer = await caller.call(name, {}, { headers: many(90) });
+    assert.ok(answer.result, answer.text);
+    assert.equal(Object.keys(up.calls.at(-1).headers).filter((h) => h.startsWith('mcp-param-')).length, 90);
+    assert.ok((await caller.request('tools/list', {}, { headers: many(90) })).result);
+    const before = gw.decisions().length;
+    const refused = await caller.call(name, {}, { headers: many(101) });
+    assert.deepEqual([refused.status, refused.reason], [431, 'head_too_large']);
+    assert.equal(gw.decisions().length, before, 'nothing was decided');
+    assert.equal(up.calls.length, n + 1);
+  }
+});
+
 test('a 4xx answer of a server reaches the client unchanged', async (t) => {
   const { up, only } = await setUp(t);
   const body = '{"jsonrpc":"2.0","id":null,"error":{"code":-32022, "message":"x","data":{"supported":["2025-11-25"],' +
