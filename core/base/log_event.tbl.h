@@ -189,6 +189,9 @@
         "the gateway ends a child: idle, or not needed")                                           \
     X(UPSTREAM_SILENT, upstream_silent, SERVE, WARN, "upstream, why",                              \
         "lists leave out an upstream that did not answer in time")                                 \
+    X(LIST_ENDLESS, list_endless, SERVE, WARN, "upstream, method",                                 \
+        "a server gave a `nextCursor` that it was already sent for this list: the rest is left "   \
+        "out, and the answer names the upstream as unavailable")                                   \
     X(UPSTREAM_ANSWERS, upstream_answers, SERVE, INFO, "upstream",                                 \
         "an upstream that was left out is back")                                                   \
     X(UPSTREAM_MALFORMED, upstream_malformed, SERVE, WARN, "upstream, why, dropped",               \

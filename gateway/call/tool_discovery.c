@@ -29,7 +29,8 @@ struct learner {
     struct writ_mcp_message message;
     struct writ_header headers[WRIT_UPCALL_HEADERS_MAX];
     size_t pages;
-    uint64_t doubts; /* when it began */
+    struct writ_view cursor; /* of the last page that was asked for; ptr NULL: the first */
+    uint64_t doubts;         /* when it began */
     int64_t asked_us;
     int64_t stale_us; /* of the page that is too old first */
 };
@@ -463,6 +464,10 @@ take_answer(struct learner *learner, const struct writ_upcall_answer *answer,
 static writ_result
 ask_more(struct learner *learner, struct writ_view cursor, struct writ_err *err)
 {
+    if (learner->cursor.ptr != NULL && writ_view_equal(learner->cursor, cursor)) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the list repeats its nextCursor");
+    }
+    learner->cursor = cursor;
     if (++learner->pages >= PAGES_MAX) {
         WRIT_FAIL(err, WRIT_E_LIMIT, "the list has more than %d pages", PAGES_MAX);
     }

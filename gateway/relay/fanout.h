@@ -20,6 +20,12 @@ struct writ_write;
 /** Bytes of the combined answers. */
 #define WRIT_FANOUT_ANSWER_MAX (64u << 20)
 
+/** A cursor that an upstream was sent for this answer, and those before it. */
+struct writ_sent_cursor {
+    struct writ_view cursor;
+    const struct writ_sent_cursor *before;
+};
+
 /** One upstream's part of it. */
 struct writ_branch {
     struct writ_request *request;
@@ -43,12 +49,15 @@ struct writ_branch {
     bool cut;                     /* it was cancelled */
     bool rejoined;                /* its upstream had forgotten the session */
     bool incomplete;              /* it failed to give its part, or a page of its list */
+    bool endless;                 /* because its list repeats a cursor */
     struct writ_catalog *catalog; /* lists of tools: the catalog that is being learned, or NULL */
     uint64_t doubts;              /* when it was requested */
     int64_t asked_us;             /* the same, monotonic */
     int64_t stale_us;             /* when the first of its pages is too old */
     struct writ_view next;        /* lists: where it continues, when one answer is full */
     enum writ_owners_list list;   /* SEEK: the list that was asked for */
+    /* lists: the cursor of the last page that was asked for, or NULL */
+    const struct writ_sent_cursor *sent;
 };
 
 struct writ_fanout {

@@ -244,6 +244,37 @@ page_body(struct writ_request *request, struct writ_view cursor)
                : (struct writ_view){NULL, 0};
 }
 
+/* False: no memory. */
+static bool
+note_cursor(struct writ_branch *branch, struct writ_view cursor)
+{
+    struct writ_sent_cursor *sent = writ_arena_get(branch->request->x->arena, sizeof *sent);
+
+    if (sent != NULL) {
+        *sent = (struct writ_sent_cursor){cursor, branch->sent};
+        branch->sent = sent;
+    }
+    return sent != NULL;
+}
+
+/* A list that goes in a circle has no end: no client would ever get to the upstreams behind it. */
+static bool
+is_endless(struct writ_branch *branch, const struct writ_json *cursor)
+{
+    const struct writ_sent_cursor *sent = branch->sent;
+
+    while (sent != NULL && !writ_view_equal(sent->cursor, writ_json_string(cursor))) {
+        sent = sent->before;
+    }
+    if (sent != NULL) {
+        branch->endless = true;
+        WRIT_LOG(branch->request->worker->gateway->log, WRIT_EVENT_LIST_ENDLESS,
+            writ_log_text("upstream", writ_upstream_config(branch->upstream)->name),
+            writ_log_text("method", branch->request->message.method));
+    }
+    return sent != NULL;
+}
+
 static void
 ask_next_page(
     struct writ_fanout *fanout, struct writ_branch *branch, const struct writ_json *result)
@@ -254,13 +285,18 @@ ask_next_page(
     if (cursor == NULL || writ_json_type(cursor) == WRIT_JSON_NULL) {
         return;
     }
+    if (is_endless(branch, cursor)) {
+        branch->incomplete = true;
+        return;
+    }
     if (writ_json_type(cursor) == WRIT_JSON_STRING &&
         (branch->pages >= PAGES_ENOUGH || branch->items.len >= BYTES_ENOUGH ||
             writ_fanout_is_long(branch))) {
         branch->next = writ_json_string(cursor); /* in the arena */
         return;
     }
-    if (writ_json_type(cursor) == WRIT_JSON_STRING) {
+    if (writ_json_type(cursor) == WRIT_JSON_STRING &&
+        note_cursor(branch, writ_json_string(cursor))) {
         body = page_body(branch->request, writ_json_string(cursor));
     }
     if (body.ptr == NULL || !writ_fanout_ask(fanout, branch, body)) {
@@ -345,14 +381,15 @@ join_items(struct writ_request *request, struct writ_fanout *fanout)
     }
 }
 
-/* So that the client is notified when it is back (back.h). */
+/* So that the client is notified when it is back (back.h). One whose list has no end was not away:
+ * its answer to the next question would not change that. */
 static void
 note_missed(struct writ_request *request, const struct writ_fanout *fanout)
 {
     for (size_t i = 0; i < fanout->n && request->session != NULL; i++) {
         writ_session_note_list(request->session,
             writ_upstream_config(fanout->branches[i].upstream)->name, list_kind(request->method),
-            fanout->branches[i].incomplete);
+            fanout->branches[i].incomplete && !fanout->branches[i].endless);
     }
 }
 
@@ -542,11 +579,12 @@ start_merged(struct writ_request *request)
     }
     fanout = writ_fanout_make(request, from, WRIT_STEP_MERGE);
     for (size_t i = 0; fanout != NULL && i < fanout->n; i++) {
-        struct writ_view body = page_body(request, i == 0 ? cursor : none);
-        if (i > 0 || cursor.ptr == NULL) {
+        bool goes_on = i == 0 && cursor.ptr != NULL;
+        struct writ_view body = page_body(request, goes_on ? cursor : none);
+        if (!goes_on) {
             begin_learning(&fanout->branches[i]);
         }
-        if (body.ptr != NULL) {
+        if (body.ptr != NULL && (!goes_on || note_cursor(&fanout->branches[i], cursor))) {
             (void)writ_fanout_ask(fanout, &fanout->branches[i], body);
         } else {
             fanout->branches[i].incomplete = true;

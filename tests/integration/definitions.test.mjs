@@ -163,6 +163,15 @@ test('a pinned tool is called whose server leaves the stream of its list open', 
   assert.ok((await (await openSession(gw)).call('up__read', { path: 'a' })).result);
 });
 
+test('a list that repeats its cursor is not asked for to its limit', async (t) => {
+  const { gw, lists } = await setUp(t, { read: { ...RULE, pin: true } }, {}, { onMessage: (a) =>
+    (a.method === 'tools/list' ? (a.result({ tools: [READ], nextCursor: 'again' }), true) : undefined) });
+  assert.equal((await (await openSession(gw, { path: '/mcp/up' })).call('read', { path: 'a' })).reason,
+    'definition_unknown');
+  assert.match((await gw.waitLog('definitions_not_learned')).why, /repeats/);
+  assert.equal(lists(), 2);
+});
+
 test('a running gateway takes an acceptance without a signal and keeps it when the file is edited', async (t) => {
   const { gw } = await setUp(t, { read: { ...RULE, pin: true }, write: { ...RULE, pin: true } }, { loops: 2 });
   const s = await openSession(gw);

@@ -89,6 +89,28 @@ test('a long merged list comes in pages, in configuration order, without loss or
   }
 });
 
+test('an upstream whose list goes in a circle is named, and hides no other', async (t) => {
+  for (const circle of [['a'], ['a', 'b', 'c']]) {
+    let asked = 0;
+    const { gw, s } = await setUp(t, {
+      round: { onMessage: (a) => {
+        if (a.method !== 'tools/list') return undefined;
+        const at = circle.indexOf(a.params?.cursor);
+        asked++;
+        return (a.result({ tools: [tool(`t${at + 1}`)], nextCursor: circle[(at + 1) % circle.length] }), true);
+      } },
+      whole: { tools: ['x'] },
+    });
+    const list = (await s.request('tools/list')).result;
+    assert.equal(list.nextCursor, undefined);
+    assert.deepEqual(list._meta['io.writ/unavailable'], ['round']);
+    assert.deepEqual(list.tools.map((x) => x.name), [...['', ...circle].map((_, i) => `round__t${i}`), 'whole__x']);
+    assert.equal(asked, circle.length + 1);
+    const { upstream, method } = await gw.waitLog('list_endless');
+    assert.deepEqual([upstream, method], ['round', 'tools/list']);
+  }
+});
+
 test('a required upstream without a list fails the merged list; an optional one is named', async (t) => {
   const { ups, s } = await setUp(t, { a: { tools: ['x'] }, b: { tools: ['y'], config: { required: true } } });
   assert.deepEqual(await names(s), ['a__x', 'b__y']);
