@@ -344,6 +344,12 @@ test('headers and error pages of an upstream reach no client', async (t) => {
     check(passed);
     assert.ok(passed.status >= 400, `${status}`);
   }
+  // the one that does, and only where nothing was decided
+  bad.onMessage = (a) => (['tools/call', 'prompts/get'].includes(a.method)
+    ? (a.json({ jsonrpc: '2.0', id: a.id, error: { code: -1, message: 'later' } }, 503, { 'retry-after': '7' }), true)
+    : undefined);
+  assert.equal((await s.request('prompts/get', { name: 'up__p' })).headers['retry-after'], '7');
+  assert.equal((await s.call('up__x', { n: 30 })).headers['retry-after'], undefined);
   gw2.verify();
 });
 
