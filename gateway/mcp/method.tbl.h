@@ -8,7 +8,8 @@
  *   CALL      governed                        NAMED      to the upstream that params.name names
  *   LIST      to all upstreams, merged        URI        to the upstream that owns params.uri
  *   ALL       to all upstreams                COMPLETE   to the upstream of params.ref
- *   CANCEL    to where the request went       SINGLE     to the endpoint's only upstream
+ *   CANCEL    to all upstreams: one that has  SINGLE     to the endpoint's only upstream
+ *             no request of its id ignores it
  *   TASK      to the upstream whose task it is
  *   STREAM    a stream without an end of its own, of every upstream */
 #ifndef WRIT_GATEWAY_METHOD_TBL_H
