@@ -246,6 +246,7 @@ test('revoke unpublishes a key, and its successor has no rotation statement', ()
   assert.equal(keys('revoke', dir, '--kid', a, '--since', '2026-01-03T00:00:00Z').code, 3);
   assert.equal(keys('revoke', dir, '--kid', b, '--since', '2999-01-01T00:00:00Z').code, 3);
   assert.equal(keys('revoke', dir, '--kid', b, '--since', 'yesterday').code, 2);
+  assert.match(keys('revoke', dir, '--kid', b, '--since', '1960-01-01T00:00:00Z').err, /must be after 1970-01-01/);
   assert.equal(keys('revoke', dir, '--kid', 'nobody').code, 3);
   assert.equal(keys('retire', dir, '--kid', a).code, 3, 'no way leads back');
   assert.deepEqual(jwks(dir).keys.map((key) => key.kid), [b]);

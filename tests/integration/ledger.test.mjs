@@ -199,7 +199,7 @@ test('an invalid plain record is reported with all faults and not passed on', ()
   assert.equal(records('ours', 'no JSON').status, 3);
 });
 
-test('a reader who cannot write to the folder of a stopped ledger is told what to do',
+test('the error for a reader who cannot write to the folder of a stopped ledger names it',
   { skip: process.getuid() !== 0 && 'needs two users' }, () => {
     const closed = mkdtempSync(join(tmpdir(), 'writ-readers-'));
     const copy = join(closed, 'ledger.db');

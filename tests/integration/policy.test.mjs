@@ -442,7 +442,8 @@ test('policy_test_of_a_case_that_expects_nothing_is_refused_at_its_line', () => 
   const run = writ('policy', 'test', cases);
   assert.equal(run.code, 3);
   assert.match(run.err, /cases\.yaml:4: the case expects nothing: write allow, deny or require_approval, or an object/);
-  assert.match(writ('policy', 'test', file('none.yaml', `config: ${example}\n`)).err, /none\.yaml:1: the file lacks cases/);
+  const none = file('none.yaml', `config: ${example}\n`);
+  assert.match(writ('policy', 'test', none).err, /none\.yaml:1: the file lacks cases/);
   assert.doesNotMatch(writ('policy', 'test', file('empty.yaml', '')).err, /:0:/);
 });
 

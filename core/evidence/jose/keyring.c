@@ -606,6 +606,25 @@ writ_keyring_retire(
     return WRIT_DONE;
 }
 
+static WRIT_RESULT
+check_since(
+    const struct writ_keyring_key *key, int64_t since_us, int64_t now_us, struct writ_err *err)
+{
+    if (since_us <= 0) { /* 0 is the time of a key that is not revoked */
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "the time of a revocation must be after 1970-01-01T00:00:00Z: no key is older");
+    }
+    if (since_us > now_us) {
+        WRIT_FAIL(err, WRIT_E_INVALID, "the time of a revocation must not be in the future");
+    }
+    if (key->revoked_us != 0 && since_us >= key->revoked_us) {
+        WRIT_FAIL(err, WRIT_E_INVALID,
+            "the key is revoked since that time, or an earlier one: a revocation can only move to "
+            "an earlier time");
+    }
+    return WRIT_DONE;
+}
+
 WRIT_RESULT
 writ_keyring_revoke(struct writ_keyring *ring, struct writ_view kid, int64_t since_us,
     struct writ_signer *fresh, int64_t now_us, struct writ_err *err)
@@ -617,12 +636,7 @@ writ_keyring_revoke(struct writ_keyring *ring, struct writ_view kid, int64_t sin
     if (key == NULL) {
         WRIT_FAIL(err, WRIT_E_ABSENT, "the ring has no key with this kid");
     }
-    if (since_us <= 0 || since_us > now_us ||
-        (key->revoked_us != 0 && since_us >= key->revoked_us)) {
-        WRIT_FAIL(err, WRIT_E_INVALID,
-            "the time of a revocation must not be in the future; to move one, give an earlier "
-            "time");
-    }
+    WRIT_TRY(check_since(key, since_us, now_us, err));
     if (key->wrap != NULL && key->state == WRIT_KEY_STATE_ACTIVE) {
         WRIT_FAIL(err, WRIT_E_INVALID, "the key of contents is active: replace it first");
     }

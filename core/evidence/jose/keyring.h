@@ -166,7 +166,7 @@ WRIT_RESULT writ_keyring_retire(
  * Revokes a key from a time on. `fresh` replaces an active key without a statement: a compromised
  * key cannot vouch for its successor.
  *
- * @param since_us  not later than now; for a revoked key, earlier than before
+ * @param since_us  above 0, not later than now; for a revoked key, earlier than before
  * @param fresh     taken on success when the key is active; else NULL. An active key of contents is
  *                  not revoked before writ_keyring_add_wrap has replaced it
  *

@@ -530,7 +530,7 @@
         "the answer is not the recorded one for this request, or the request is unknown",          \
         "see the outcome of the call, or find out at the target what happened")                    \
     X(CLIENT_GONE, client_gone, WRIT_REASON_IN_GATEWAY,                                            \
-        "the client went away before the call was made", "")                                       \
+        "the client went away, or cancelled the call, before it was made", "")                                       \
     X(CALL_CANCELLED, call_cancelled, WRIT_REASON_IN_GATEWAY,                                      \
         "the caller cancelled the call, or left, when it had been sent; it may have run",          \
         "find out at the target what happened before calling again")                               \

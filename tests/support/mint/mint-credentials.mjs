@@ -119,7 +119,8 @@ add('another tenant', 'scope_mismatch', token({ tenant: 'acme2' }));
 add('no tenant', 'scope_mismatch', token({ tenant: null }));
 add('a tenant where there is none', 'scope_mismatch', good, { tenant: null });
 const rounded = H({ ...ARGS, amount: 2 ** 53 }); // also what 2^53 + 1 comes to as a double
-add('a number that no double is', 'number_not_exact', token({ params_hash: rounded, ...detail({ params_hash: rounded }) }),
+add('a number that no double is', 'number_not_exact',
+  token({ params_hash: rounded, ...detail({ params_hash: rounded }) }),
   { arguments: { ...ARGS, amount: JSON.rawJSON('9007199254740993') } });
 add('other arguments', 'args_mismatch', good, { arguments: { ...ARGS, amount: 12.51 } });
 add('other arguments in the detail', 'args_mismatch', token(detail({ params_hash: H({}) })));

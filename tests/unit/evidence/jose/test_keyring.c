@@ -257,6 +257,37 @@ START_TEST(keyring_revoke_twice_keeps_the_earlier_time)
 }
 END_TEST
 
+START_TEST(keyring_revoke_at_a_wrong_time_names_the_fault)
+{
+    static const struct {
+        int64_t since_us;
+        const char *text;
+    } cases[] = {
+        {-315619200000000, "must be after 1970-01-01T00:00:00Z"},
+        {0, "must be after 1970-01-01T00:00:00Z"},
+        {41, "must not be in the future"},
+        {20, "can only move to an earlier time"},
+        {21, "can only move to an earlier time"},
+    };
+    struct writ_keyring *ring = ring_new();
+    struct writ_view kid = add(ring, CREDENTIAL, 10);
+
+    ck_assert_ok(
+        writ_keyring_revoke(ring, kid, 20, writ_keys_signer(WRIT_JWK_ALG_ES256), 30, NULL));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct writ_err err = {0};
+        struct writ_view text;
+        ck_assert_code(
+            writ_keyring_revoke(ring, kid, cases[i].since_us, NULL, 40, &err), WRIT_E_INVALID);
+        text = writ_view_str(err.text);
+        ck_assert_msg(
+            writ_view_search(text, writ_view_str(cases[i].text)) < text.len, "%s", err.text);
+    }
+    ck_assert_int_eq(writ_keyring_key(ring, 0)->revoked_us, 20);
+    writ_keyring_free(ring);
+}
+END_TEST
+
 START_TEST(keyring_revoke_on_failure_changes_nothing)
 {
     struct writ_keyring *ring = ring_new();
@@ -562,7 +593,8 @@ WRIT_UNIT_MAIN("keyring", keyring_when_empty_has_no_key,
     keyring_rotate_on_failure_changes_nothing, keyring_add_beyond_the_maximum_is_refused,
     keyring_set_lists_verifying_keys_active_first, keyring_reads_back_as_written,
     keyring_adopt_takes_the_private_half_of_its_active_key_only,
-    keyring_revoke_twice_keeps_the_earlier_time, keyring_revoke_on_failure_changes_nothing,
+    keyring_revoke_twice_keeps_the_earlier_time, keyring_revoke_at_a_wrong_time_names_the_fault,
+    keyring_revoke_on_failure_changes_nothing,
     keyring_window_ends_an_hour_after_a_rotation_or_at_the_retirement,
     keyring_read_of_another_form_is_refused,
     keyring_read_of_two_active_keys_of_one_purpose_is_refused,

@@ -19,7 +19,7 @@ static const struct {
     {"\U00010000\U0001f600", "\"\U00010000\U0001f600\"", "\"\U00010000\U0001f600\""},
 };
 
-START_TEST(quote_escapes_what_hides_and_reads_back_as_the_text)
+START_TEST(quote_escapes_hidden_characters_and_reads_back_as_the_text)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         writ_auto_arena arena = writ_value_arena();
@@ -38,7 +38,7 @@ START_TEST(quote_escapes_what_hides_and_reads_back_as_the_text)
 }
 END_TEST
 
-START_TEST(quote_json_escapes_what_hides_in_its_strings)
+START_TEST(quote_json_escapes_hidden_characters_of_its_strings)
 {
     const struct writ_view value = WRIT_LIT("[\"\\u0000\",{\"a\U000e0041\":\"\u202e\\\"\"}]");
     writ_auto_buf yaml = writ_buf_make(200), json = writ_buf_make(200);
@@ -50,5 +50,5 @@ START_TEST(quote_json_escapes_what_hides_in_its_strings)
 }
 END_TEST
 
-WRIT_UNIT_MAIN("quote", quote_escapes_what_hides_and_reads_back_as_the_text,
-    quote_json_escapes_what_hides_in_its_strings)
+WRIT_UNIT_MAIN("quote", quote_escapes_hidden_characters_and_reads_back_as_the_text,
+    quote_json_escapes_hidden_characters_of_its_strings)

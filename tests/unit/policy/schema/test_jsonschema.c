@@ -197,7 +197,7 @@ put_place(void *to, const struct writ_trail *at)
     writ_buf_byte(found, ' ');
 }
 
-/* A schema of a server may have any member: only a caller that asks is told. */
+/* A schema of a server may have any member: only a caller that asks gets them. */
 START_TEST(unknown_names_members_that_are_no_keywords)
 {
     struct writ_jsonschema *schema =
