@@ -33,8 +33,10 @@ line_broken(struct writ_bridge_call *call)
         call->kind = WRIT_BRIDGE_RESUMED;
         writ_bridge_call_unlink(call->bridge);
     } else {
-        writ_bridge_call_lose(call);
-        writ_bridge_call_unlink(call->bridge);
+        struct writ_bridge *bridge = call->bridge;
+
+        writ_bridge_call_lose(call); /* and frees it */
+        writ_bridge_call_unlink(bridge);
     }
 }
 
