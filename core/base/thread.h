@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/** Calls `run(ctx)` on a new thread, which the caller joins or detaches. `name`: at most 15 bytes,
- * as `ps -L` and a debugger show it. False: there is no thread. */
+/** Calls `run(ctx)` on a new thread, which the caller joins or detaches. `ps -L` and debuggers show
+ * its `name`, of at most 15 bytes. False: the system gave no thread. */
 bool writ_thread_start(pthread_t *ret, void *(*run)(void *ctx), void *ctx, const char *name);
 
 #endif

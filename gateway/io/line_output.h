@@ -41,8 +41,8 @@ struct writ_line_output {
 void writ_line_output_open(struct writ_line_output *output, struct writ_loop *loop, int fd,
     writ_line_output_fn *changed, void *ctx);
 
-/** Writes a line and its LF, now or when the reader takes it. When the reader has left, or there
- * is no memory, the line is dropped, and `lost` is true from then on. */
+/** Writes a line and its LF, now or when the reader takes it. Drops the line, and sets `lost`, when
+ * the reader has left or memory is exhausted. */
 void writ_line_output_put(struct writ_line_output *output, struct writ_view line);
 
 /** Bytes that wait. */

@@ -1,9 +1,9 @@
 /* mended.h - the id of a message that is JSON but for halves of characters.
  *
- * JSON.stringify of JavaScript writes a lone surrogate of a string as an escape ("\ud800"), which
- * is no text and is refused everywhere. Over standard streams a refusal without the id leaves its
- * client waiting, so the id is looked for in a mended copy. Nothing else of that copy may be used:
- * it is not what the client has sent. Pure. */
+ * JSON.stringify of JavaScript writes a lone surrogate of a string as an escape ("\ud800"). Every
+ * reader of Writ refuses it, because it is no text. Over standard streams a client waits for a
+ * refusal with its id, so the refusal takes the id from a mended copy. Nothing else of that copy
+ * may be used: the client has not sent it. Pure. */
 #ifndef WRIT_GATEWAY_MENDED_H
 #define WRIT_GATEWAY_MENDED_H
 

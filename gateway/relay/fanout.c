@@ -244,7 +244,7 @@ make_request(struct writ_branch *branch)
         branch->request, branch->upstream, branch->request->message.name, branch->headers, ret);
 }
 
-/* False: it was not sent, because there is no memory. */
+/* False: memory is exhausted, and nothing was sent. */
 static bool
 send_branch(struct writ_branch *branch)
 {

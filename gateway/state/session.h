@@ -83,7 +83,7 @@ struct writ_session {
     /* a hash of a review's id, and in its last bits enum writ_session_asked; a ring */
     atomic_uint_least64_t asked[WRIT_SESSION_ASKED];
     atomic_uint asked_n;
-    atomic_bool left;     /* its client has ended it: its row is no longer written */
+    atomic_bool left;     /* its client has ended it: nothing writes its row any more */
     atomic_uint resuming; /* streams of it that are being resumed by GET */
     struct writ_session_calls calls;
     struct writ_session *next; /* the table's, as the next one */

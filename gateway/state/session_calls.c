@@ -18,12 +18,14 @@ void
 writ_session_calls_add(struct writ_session_calls *calls, struct writ_session_call *call)
 {
     (void)pthread_mutex_lock(&calls->lock);
-    call->next = calls->first;
-    call->link = &calls->first;
-    if (call->next != NULL) {
-        call->next->link = &call->next;
+    if (call->link == NULL) {
+        call->next = calls->first;
+        call->link = &calls->first;
+        if (call->next != NULL) {
+            call->next->link = &call->next;
+        }
+        calls->first = call;
     }
-    calls->first = call;
     (void)pthread_mutex_unlock(&calls->lock);
 }
 

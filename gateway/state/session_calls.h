@@ -25,7 +25,8 @@ void writ_session_calls_init(struct writ_session_calls *calls);
 /** It is empty by then. */
 void writ_session_calls_wipe(struct writ_session_calls *calls);
 
-/** Adds a call, which has its id. All functions may be called by any thread. */
+/** Adds a call, which has its id; one that is there stays as it is. All functions may be called by
+ * any thread. */
 void writ_session_calls_add(struct writ_session_calls *calls, struct writ_session_call *call);
 /** Removes a call, if it is there. */
 void writ_session_calls_remove(struct writ_session_calls *calls, struct writ_session_call *call);

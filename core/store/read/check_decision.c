@@ -71,8 +71,6 @@ static WRIT_RESULT
 check_successor(struct writ_check *v)
 {
     struct writ_sql_statement *s = v->statements[WRIT_CHECK_SQL_SUCCESSOR];
-    bool row = false;
-    writ_result result;
 
     if (v->archived) {
         return WRIT_DONE; /* no index has it */
@@ -80,13 +78,8 @@ check_successor(struct writ_check *v)
     v->successors++;
     writ_sql_bind_int(s, 1, (int64_t)v->row.about);
     writ_sql_bind_int(s, 2, (int64_t)v->row.leaf);
-    result = writ_check_next(v, WRIT_CHECK_SQL_SUCCESSOR, &row, v->err);
-    if (writ_is_ok(result)) {
-        writ_check_expect(
-            v, row && writ_sql_int(s, 0) == 1, "the decision that it follows does not lead to it");
-    }
-    writ_sql_reset(s);
-    return result;
+    return writ_check_parts_found(
+        v, WRIT_CHECK_SQL_SUCCESSOR, "the decision that it follows does not lead to it");
 }
 
 /* A decision that continues no other one supersedes none that waits: it supersedes a call that was

@@ -28,6 +28,20 @@ writ_check_parts_writable(struct writ_check *v, writ_result said, bool *ret)
     return WRIT_DONE;
 }
 
+WRIT_RESULT
+writ_check_parts_found(struct writ_check *v, enum writ_check_statement which, const char *what)
+{
+    struct writ_sql_statement *s = v->statements[which];
+    bool row = false;
+    writ_result result = writ_check_next(v, which, &row, v->err);
+
+    if (writ_is_ok(result)) {
+        writ_check_expect(v, row && writ_sql_int(s, 0) == 1, what);
+    }
+    writ_sql_reset(s);
+    return result;
+}
+
 void
 writ_check_parts_expect_no_faults(struct writ_check *v, const struct writ_faults *faults)
 {

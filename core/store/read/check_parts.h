@@ -50,6 +50,10 @@ WRIT_RESULT writ_check_parts_readable(struct writ_check *v, writ_result result, 
 /** Reports a record that a ledger would not write, as `said` found (*ret is false); any other
  * failure is an error. */
 WRIT_RESULT writ_check_parts_writable(struct writ_check *v, writ_result said, bool *ret);
+/** Runs a statement that counts, whose parameters are bound: an index that must find the present
+ * record finds it once; else `what` is reported. WRIT_E_IO, WRIT_E_BUSY. */
+WRIT_RESULT writ_check_parts_found(
+    struct writ_check *v, enum writ_check_statement which, const char *what);
 /** Reports the faults of the present record, if it has any. */
 void writ_check_parts_expect_no_faults(struct writ_check *v, const struct writ_faults *faults);
 /** Whether a member is equal to a column; an absent text is equal to an empty one. */
