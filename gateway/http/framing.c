@@ -159,17 +159,12 @@ segments_are_plain(struct writ_view path)
 }
 
 static bool
-is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-static bool
 is_query(struct writ_view query)
 {
     for (size_t i = 0; i < query.len; i++) {
         if (query.ptr[i] == '%') {
-            if (query.len - i < 3 || !is_hex(query.ptr[i + 1]) || !is_hex(query.ptr[i + 2])) {
+            if (query.len - i < 3 || writ_hex_digit(query.ptr[i + 1]) < 0 ||
+                writ_hex_digit(query.ptr[i + 2]) < 0) {
                 return false;
             }
             i += 2;
@@ -335,7 +330,7 @@ is_literal(struct writ_view name)
         return false;
     }
     for (size_t i = 1; i + 1 < name.len; i++) {
-        if (!is_hex(name.ptr[i]) && name.ptr[i] != ':' && name.ptr[i] != '.') {
+        if (writ_hex_digit(name.ptr[i]) < 0 && name.ptr[i] != ':' && name.ptr[i] != '.') {
             return false;
         }
     }

@@ -9,23 +9,17 @@
 
 enum half { NEITHER = 0, FIRST, SECOND };
 
-static bool
-is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* What the escape at the begin of the text is: \ud800 to \udbff, \udc00 to \udfff, or another
  * one. */
 static enum half
 half_of(struct writ_view text)
 {
     if (text.len < UNIT || !writ_view_has_prefix(text, WRIT_LIT("\\u")) ||
-        (text.ptr[2] != 'd' && text.ptr[2] != 'D') || !is_hex(text.ptr[3]) ||
-        !is_hex(text.ptr[4]) || !is_hex(text.ptr[5]) || text.ptr[3] < '8') {
+        writ_hex_digit(text.ptr[2]) != 0xd || writ_hex_digit(text.ptr[3]) < 8 ||
+        writ_hex_digit(text.ptr[4]) < 0 || writ_hex_digit(text.ptr[5]) < 0) {
         return NEITHER;
     }
-    return text.ptr[3] <= '9' || (text.ptr[3] | 0x20) <= 'b' ? FIRST : SECOND;
+    return writ_hex_digit(text.ptr[3]) < 0xc ? FIRST : SECOND;
 }
 
 /* Bytes of the escape at the begin of the text; `ret_alone`: it is half a character. */

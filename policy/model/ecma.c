@@ -32,18 +32,12 @@ is_in(char c, const char *set)
     return c != '\0' && writ_view_find(chars, c) < chars.len;
 }
 
-static bool
-is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 /* \xHH, \uHHHH: from the digits on. Halves of a pair are refused. */
 static bool
 put_code(struct scan *s, size_t digits)
 {
     for (size_t i = 0; i < digits; i++) {
-        if (!is_hex(peek(s, i))) {
+        if (writ_hex_digit(peek(s, i)) < 0) {
             return false;
         }
     }
